@@ -1,4 +1,4 @@
-//! How fast are the packet path and the report path?
+//! Measurement of the packet path and the report path.
 
 use std::path::Path;
 

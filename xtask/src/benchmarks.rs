@@ -1,4 +1,4 @@
-//! The benchmarks' program, of this tree and of another commit.
+//! The benchmark program, of this tree and of another commit.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,14 +18,14 @@ pub(crate) fn build(tree: &Path, target: &Path) -> Result<PathBuf> {
     Ok(target.join("release/inband-bench"))
 }
 
-/// What a command prints.
+/// The output of a command.
 ///
 /// # Errors
-/// The command cannot be started, or does not succeed; the message holds what it says.
+/// The command cannot be started, or does not succeed; the message contains its error output.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("cannot start {program}; is it installed?"))?;
-    // What follows the sentence is where in the program it was written.
+    // The sentence is followed by its position in the program.
     let said = String::from_utf8_lossy(&output.stderr);
     let sentence = said.split("\n\nStack backtrace").next().unwrap_or_default().trim();
     ensure!(output.status.success(), "{program}: {sentence}");

@@ -1,4 +1,4 @@
-//! Are the compiled objects of the BPF programs those of their sources?
+//! The compiled objects of the BPF programs, built from or compared with their sources.
 
 use std::fs;
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
-/// The compiler whose output is committed: another version makes other bytes of the same source.
+/// The compiler of the committed objects: another version produces different bytes from the same source.
 const CLANG: &str = "clang-14";
 const STRIP: &str = "llvm-strip-14";
-/// Folders, and the objects in them: each is one source, and one object beside it.
+/// Folders, and the objects in them: each has one source beside it.
 const OBJECTS: [(&str, &str); 5] = [
     ("crates/host/src/bpf", "inband"),
     ("crates/host/src/bpf", "drops"),
@@ -22,7 +22,7 @@ const OBJECTS: [(&str, &str); 5] = [
 /// What to do with the objects.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Only compare; say so and succeed where the compiler is not installed
+    /// Only compare; report and succeed where the compiler is not installed
     #[arg(long)]
     pub(crate) check: bool,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 /// Compiles the programs, and writes their objects or compares them with the committed ones.
 ///
 /// # Errors
-/// The compiler is missing (without `--check`) or refuses a source, or an object is another one.
+/// The compiler is missing (without `--check`) or rejects a source, or an object differs.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     let installed = Command::new(CLANG).arg("--version").stdout(Stdio::null()).status().is_ok();
     if !installed && arguments.check {
@@ -46,7 +46,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         let built = std::env::temp_dir().join(format!("inband-{}-{name}.bpf.o", std::process::id()));
         let outcome =
             compile(&sources, name, &built).and_then(|()| settle(&sources, name, &built, arguments));
-        // What could not be made cannot be removed either.
+        // If it was not created, it cannot be removed either.
         let _ = fs::remove_file(&built);
         outcome
     })
@@ -57,7 +57,7 @@ fn compile(sources: &Path, name: &str, object: &Path) -> Result<()> {
     clang
         .current_dir(sources)
         .args(["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-target", "bpf", "-mcpu=v3"]);
-    // The same bytes in every folder, and the kernel's headers of a multiarch system.
+    // The same bytes in every folder, and the kernel's headers on a multiarch system.
     clang.args(["-fdebug-compilation-dir=.", "-I/usr/include/x86_64-linux-gnu"]);
     clang.arg("-c").arg(format!("{name}.bpf.c")).arg("-o").arg(object);
     succeed(&mut clang, CLANG)?;

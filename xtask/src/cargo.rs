@@ -1,4 +1,4 @@
-//! Calls of cargo on this workspace, and of what it builds.
+//! Runs of cargo on this workspace, and of the programs it builds.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ pub(crate) fn cargo(root: &Path) -> Command {
     command
 }
 
-/// Where cargo puts what it builds.
+/// The target directory of cargo.
 pub(crate) fn target_directory(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |path| root.join(path))
 }
 
-/// Builds the program and the benchmarks by a profile; returns the folder that they are in.
+/// Builds the program and the benchmarks with a profile; returns the folder that contains them.
 ///
 /// # Errors
 /// They do not build.
@@ -41,7 +41,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The command as one would type it.
+/// The command as typed in a shell.
 fn line(command: &Command) -> String {
     let arguments = command.get_args().map(|argument| argument.to_string_lossy());
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();

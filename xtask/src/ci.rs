@@ -16,18 +16,18 @@ pub(crate) struct Arguments {
     /// Only these checks: fmt, layers, spec, bpf, page, clippy, outside, test
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
-    /// Features that are not built by default and are linted and tested too, such as inband/nats,inband/kafka
+    /// Features that are not built by default, to be linted and tested too, such as inband/nats,inband/kafka
     #[arg(long, value_name = "FEATURES")]
     features: Option<String>,
 }
 
-/// One check, by the name under which the summary lists it.
+/// One check, with its name in the summary.
 struct Step {
     name: &'static str,
     run: fn(&Path, &Arguments) -> Result<()>,
 }
 
-/// Quick checks first, so that a slip shows before the tests have been built; the tests last, so that their summary
+/// Quick checks first, so that a slip shows before the tests are built; the tests last, so that their summary
 /// ends the output.
 const STEPS: [Step; 8] = [
     Step { name: "fmt", run: |root, _| finish(cargo(root).args(["fmt", "--all", "--check"])) },
@@ -40,10 +40,10 @@ const STEPS: [Step; 8] = [
     Step { name: "test", run: test },
 ];
 
-/// Runs the checks, also after one has failed, and prints a summary in front of the tests.
+/// Runs the checks, also after a failure, and prints a summary before the tests.
 ///
 /// # Errors
-/// A check failed, or has no such name; the message names it.
+/// A check failed, or does not exist; the message names it.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     for name in &arguments.only {
         let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
@@ -70,7 +70,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Runs one check and words its line of the summary.
+/// Runs one check and returns its line of the summary.
 fn take(step: &Step, root: &Path, arguments: &Arguments, failed: &mut Vec<&'static str>) -> String {
     eprintln!("== {}", step.name);
     let started = Instant::now();
@@ -91,15 +91,15 @@ fn clippy(root: &Path, arguments: &Arguments) -> Result<()> {
     finish(command.args(strict))
 }
 
-/// Runs the checks from outside, of the program that the tests take too.
+/// Runs the external checks of the program that the tests use too.
 fn outside(root: &Path, arguments: &Arguments) -> Result<()> {
     let mut command = Command::new("checks/run");
     command.env("FEATURES", arguments.features.as_deref().unwrap_or_default());
     finish(command.current_dir(root))
 }
 
-/// Runs the tests. The properties draw the same cases whenever the same tree is tested, and other cases when anything
-/// changes.
+/// Runs the tests. The property tests draw the same cases whenever the same tree is tested, and other cases
+/// when anything changes.
 fn test(root: &Path, arguments: &Arguments) -> Result<()> {
     let mut command = cargo(root);
     command.args(["test", "--workspace"]);

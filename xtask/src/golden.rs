@@ -1,4 +1,4 @@
-//! Does the program still print what the golden directories hold?
+//! Comparison of the program's output with the golden directories.
 
 use std::path::Path;
 

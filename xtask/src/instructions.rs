@@ -27,12 +27,12 @@ pub(crate) struct Arguments {
 /// Instructions per item of each row, in the order of the rows.
 type Counts = Vec<(String, f64)>;
 
-/// Which rows of a tree must be countable.
+/// The rows of a tree that must be countable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rows {
     /// All of them.
     All,
-    /// Those that can be: benchmarks of another commit may have faults that have since been repaired.
+    /// Those that can be counted: benchmarks of another commit may have faults that this tree does not have.
     Countable,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Prints the table, and returns the rows that are over `most`.
+/// Prints the table; returns the rows that are over `most`.
 fn compare(before: &Counts, after: &Counts, most: f64) -> Vec<String> {
     let before: BTreeMap<&str, f64> = before.iter().map(|(name, count)| (name.as_str(), *count)).collect();
     println!("{:>10}  {:>10}  {:>6}", "before", "after", "ratio");
@@ -96,7 +96,7 @@ fn count(tree: &Path, target: &Path, only: Option<&str>, rows: Rows) -> Result<C
     Ok(counts)
 }
 
-/// Counts the instructions of an item of one row.
+/// Counts the instructions per item of one row.
 fn count_row(program: &Path, target: &Path, name: &str) -> Result<f64> {
     let profile = target.join("callgrind.out");
     let mut command = Command::new("valgrind");

@@ -1,4 +1,4 @@
-//! Whether the crates keep to the walls of the house.
+//! Checks of the boundaries between the crates.
 
 use std::path::Path;
 
@@ -16,11 +16,11 @@ mod walls;
 #[cfg(test)]
 mod tests;
 
-/// Checks which crate uses which, that the engines do no I/O, that files import each other in no cycle, and that no type
-/// knows too much.
+/// Checks the dependencies between crates, that the engines do no I/O, that files do not import each other in
+/// cycles, and that no type is too large.
 ///
 /// # Errors
-/// A wall is pierced; each place is printed.
+/// A boundary is violated; each place is printed.
 pub(crate) fn run(root: &Path) -> Result<()> {
     judge(&check(root)?)
 }

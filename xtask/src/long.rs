@@ -18,7 +18,7 @@ mod questions;
 mod slow_clients;
 mod soak;
 
-/// One long check, by the name that is given to `cargo xtask long`.
+/// One long check, with its name for `cargo xtask long`.
 struct Check {
     name: &'static str,
     /// What it establishes, in one line.
@@ -106,7 +106,7 @@ const CHECKS: &[Check] = &[
 pub(crate) struct Arguments {
     /// The check; without one, all are listed
     name: Option<String>,
-    /// What is handed to the check
+    /// Arguments of the check
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
     arguments: Vec<String>,
 }

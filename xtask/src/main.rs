@@ -1,4 +1,4 @@
-//! The checks and measurements of the workspace, by their names.
+//! The checks and measurements of the workspace, by name.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ mod spec;
 enum Task {
     /// Run every check, the tests last
     Ci(ci::Arguments),
-    /// Check the walls between the crates, import cycles inside them, and that engines do no I/O
+    /// Check the boundaries between the crates, import cycles inside them, and that engines do no I/O
     Layers,
     /// Check the requirement citations, and write spec/coverage.md
     Spec(spec::Arguments),

@@ -1,4 +1,4 @@
-//! Is the committed web page what its sources make?
+//! The committed web page, built from or compared with its sources.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,15 +14,15 @@ const BUILT: &str = "crates/page/dist";
 /// What to do with the page.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Only compare; say so and succeed where npm or its registry cannot be had
+    /// Only compare; report and succeed where npm or its registry is unavailable
     #[arg(long)]
     pub(crate) check: bool,
 }
 
-/// Builds the page in a directory of its own, and writes it or compares it with the committed one.
+/// Builds the page in a separate directory, and writes it or compares it with the committed one.
 ///
 /// # Errors
-/// npm is missing (without `--check`), a source does not fit its types, or the committed page is another one.
+/// npm is missing (without `--check`), a source has type errors, or the committed page differs.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     let is_installed =
         npm().arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
@@ -48,12 +48,12 @@ struct Place(PathBuf);
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // What is left is among temporary files.
+        // A leftover is among temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Copies the sources, and nothing that was installed beside them.
+/// Copies the sources, without anything installed beside them.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
     for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
@@ -71,7 +71,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Installs what the lock file names; false where the registry cannot be reached and that is no fault.
+/// Installs what the lock file names; false where the registry is unreachable and that is no failure.
 fn install(web: &Path, is_check: bool) -> Result<bool> {
     let output = npm()
         .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])

@@ -1,10 +1,10 @@
-//! What did a check find wrong, and where?
+//! The problems found by a check.
 
 use std::fmt;
 
 use anyhow::{Result, ensure};
 
-/// One finding of a check, worded for the person who has to mend it.
+/// One finding of a check, worded for the person who has to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Problem {
     /// The file, with its line where there is one, or the crate.

@@ -1,4 +1,4 @@
-//! Which part of a source file is code, and which part is test?
+//! Source files, with code and tests distinguished.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ mod tests;
 
 pub(crate) use blank::blank;
 
-/// A Rust or C file of the workspace, with its tests told apart.
+/// A Rust or C file of the workspace, with its tests marked.
 pub(crate) struct Source {
     /// Relative to the workspace root, with `/` between its parts.
     pub path: String,
-    /// The file as it is.
+    /// The file as stored.
     pub text: String,
-    /// The file with comments and literals blanked out; offsets are those of `text`.
+    /// The file with comments and literals replaced by spaces; offsets are those of `text`.
     pub code: String,
     tests: Vec<Range<usize>>,
 }
@@ -59,7 +59,7 @@ pub(crate) fn read_all(root: &Path, folder: &str, extensions: &[&str]) -> Result
     Ok(sources)
 }
 
-/// The files below `folder` with one of these extensions, sorted; build output is passed over.
+/// The files below `folder` with one of these extensions, sorted; build output is skipped.
 pub(crate) fn files(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_path_buf()];
@@ -84,18 +84,18 @@ fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension().is_some_and(|extension| extensions.iter().any(|known| extension == *known))
 }
 
-/// True for files that hold nothing but tests, and for the kit that tests are made of.
+/// True for files that contain only tests, and for the test kit.
 fn is_test_path(path: &str) -> bool {
     path.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "testkit"))
 }
 
-/// The items behind `#[cfg(test)]`, each to its semicolon or its closing brace.
+/// The items after `#[cfg(test)]`, each up to its semicolon or closing brace.
 fn test_items(code: &str) -> Vec<Range<usize>> {
     const MARK: &str = "#[cfg(test)]";
     code.match_indices(MARK).map(|(start, _)| start..item_end(code, start + MARK.len())).collect()
 }
 
-/// The offset behind the item that starts at `start`.
+/// The offset after the item that starts at `start`.
 fn item_end(code: &str, start: usize) -> usize {
     let mut depth = 0_usize;
     for (offset, byte) in code.bytes().enumerate().skip(start) {

@@ -1,4 +1,4 @@
-//! Does every requirement stand where code and tests say it does?
+//! The check of requirements against code and tests, and the coverage table.
 
 use std::path::Path;
 
@@ -16,12 +16,12 @@ mod requirement;
 #[cfg(test)]
 mod tests;
 
-/// Where the table of what is covered is written.
+/// The file of the coverage table.
 const COVERAGE: &str = "spec/coverage.md";
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Write nothing; fail when spec/coverage.md is not what would be written
+    /// Write nothing; fail when spec/coverage.md is out of date
     #[arg(long)]
     pub check: bool,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 /// Compares the requirements with the citations in code and tests, and writes the coverage.
 ///
 /// # Errors
-/// A requirement or a citation is not in order, or with `check` the coverage is out of date; each is printed.
+/// A requirement or a citation is invalid, or with `check` the coverage is out of date; each is printed.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     let (mut problems, coverage) = examine(root)?;
     let path = root.join(COVERAGE);
@@ -42,7 +42,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     judge(&problems)
 }
 
-/// What is wrong, and the text of the coverage.
+/// The problems, and the text of the coverage.
 fn examine(root: &Path) -> Result<(Vec<Problem>, String)> {
     let (documents, mut problems) = requirement::read_all(root)?;
     let citations = citation::find_all(&read_all(root, "crates", &["rs", "c", "h"])?);

@@ -1,4 +1,4 @@
-//! In which INT domains, by version and encapsulation, is a transit hop measured?
+//! The INT domains, by version and encapsulation, in which a transit hop is measured.
 
 use anyhow::{Context, Result, ensure};
 use etherparse::PacketBuilder;
@@ -16,7 +16,7 @@ pub(crate) struct Domain {
     pub layer: Layer,
 }
 
-/// Every encapsulation of every version, and the common one inside of a tunnel.
+/// Every encapsulation of every version, and the common one inside a tunnel.
 pub(crate) const DOMAINS: [Domain; 20] = [
     Domain::new(IntVersion::V2_1, EncapsulationKind::Dscp),
     Domain::new(IntVersion::V2_1, EncapsulationKind::UdpPort),
@@ -51,7 +51,7 @@ impl Domain {
         format!("transit hop, {} {}{place}", self.version.wire().name(), self.kind.name())
     }
 
-    /// A node of this domain that asks for node id and queue occupancy; Host-INT asks for its own four.
+    /// A node of this domain that requests node id and queue occupancy; Host-INT requests its own four.
     ///
     /// # Errors
     /// The node does not accept its configuration.
@@ -65,7 +65,7 @@ impl Domain {
         Node::new(&config).context("cannot create the node")
     }
 
-    /// By how much a hop of this domain makes a packet longer, bytes.
+    /// Bytes that a hop of this domain adds to a packet.
     pub(crate) const fn hop_bytes(self) -> isize {
         match self.version {
             IntVersion::Host0_5 => 16,
@@ -89,7 +89,7 @@ impl Domain {
         Ok(frame)
     }
 
-    /// An Ethernet frame with 100 bytes of payload that the encapsulation can carry INT in.
+    /// An Ethernet frame with 100 bytes of payload that can carry INT in the encapsulation.
     fn plain(self) -> Result<Vec<u8>> {
         let inner = [0x5a; PAYLOAD_BYTES].to_vec();
         let (port, tunnel, payload): (u16, &[u8], _) = match (self.kind, self.layer) {
@@ -111,7 +111,7 @@ impl Domain {
     }
 }
 
-/// Hops on the stack when a packet comes to the transit hop.
+/// Hops on the stack when a packet reaches the transit hop.
 const HOPS: u32 = 4;
 const PAYLOAD_BYTES: usize = 100;
 const SOURCE_PORT: u16 = 1234;

@@ -1,4 +1,4 @@
-//! Which packets and nodes are measured?
+//! The packets and nodes that are measured.
 
 use anyhow::{Context, Result, bail};
 use etherparse::PacketBuilder;
@@ -13,7 +13,7 @@ const FABRIC: u16 = 2;
 /// Room for all that the nodes of a path add, bytes.
 const HEADROOM: usize = 256;
 
-/// What a node does with the packet, which follows from the interfaces it takes.
+/// The role of a node for a packet, which follows from the interfaces the packet takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Source,
@@ -22,7 +22,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// The role in the specification's words.
+    /// The role under its name in the specification.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Source => "source",
@@ -31,7 +31,7 @@ impl Role {
         }
     }
 
-    /// The way of a packet through a node that plays this role.
+    /// The interfaces of a packet through a node in this role.
     pub(crate) fn passage(self) -> Passage {
         let (ingress, egress) = match self {
             Self::Source => (EDGE, FABRIC),
@@ -43,7 +43,7 @@ impl Role {
     }
 }
 
-/// A node that asks for node id and queue occupancy in every TCP packet, and reports what it strips.
+/// A node that requests node id and queue occupancy in every TCP packet, and reports the INT it removes.
 pub(crate) fn node(id: u32) -> Result<Node> {
     let mut config = configuration()?;
     config.node.id = id;
@@ -66,7 +66,7 @@ pub(crate) fn plain(payload_bytes: usize, source_port: u16) -> Result<Vec<u8>> {
     Ok(frame)
 }
 
-/// The frame of [`plain`] behind a source and `hops - 1` transit hops.
+/// The frame of [`plain`] after a source and `hops - 1` transit hops.
 pub(crate) fn with_hops(payload_bytes: usize, source_port: u16, hops: u32) -> Result<Vec<u8>> {
     let mut frame = plain(payload_bytes, source_port)?;
     for hop in 1..=hops {
@@ -76,7 +76,7 @@ pub(crate) fn with_hops(payload_bytes: usize, source_port: u16, hops: u32) -> Re
     Ok(frame)
 }
 
-/// The frame as `node` sends it on.
+/// The frame as `node` forwards it.
 pub(crate) fn pass(node: &mut Node, bytes: &[u8], role: Role) -> Result<Vec<u8>> {
     let mut buffer = vec![0xa5; HEADROOM];
     buffer.extend_from_slice(bytes);

@@ -1,4 +1,4 @@
-//! Where is a history kept while it is measured?
+//! The folder of a history during its measurement.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    /// Names a folder of this process for `what`; it is not made.
+    /// The name of a folder of this process for `what`; it is not created.
     pub(crate) fn new(what: &str) -> Self {
         Self(std::env::temp_dir().join(format!("inband-{what}-{}", std::process::id())))
     }
@@ -14,7 +14,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left is in the folder for temporary files.
+        // A leftover is in the folder for temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! How fast is history written and asked, and how large is it?
+//! Speed of writing and querying history, and its size.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,10 +14,10 @@ use inband_store::{Batch, History, Limits, Offered, Store, StoreSettings, TimeRa
 use crate::folder::Folder;
 use crate::reports::Datagrams;
 
-/// Stores reports of five hops each, asks for them, and says how long it took.
+/// Stores reports of five hops each, queries them, and returns the times.
 ///
 /// # Errors
-/// Not all reports were stored, or a question has no answer.
+/// Not all reports were stored, or a query has no answer.
 pub(crate) fn report(reports: u32) -> Result<String> {
     let folder = Folder::new("bench");
     let mut lines = vec![format!("History: {reports} reports of {HOPS} hops each, {} rows", reports * HOPS)];
@@ -73,7 +73,7 @@ fn collect_and_store(path: &Path, reports: u32) -> Result<String> {
     finish("collect and store", store, offered, started, used)
 }
 
-/// Rows as the collector gives them out, with a latency each.
+/// Rows as the collector returns them, each with a latency.
 fn store(path: &Path, reports: u32) -> Result<String> {
     let store = open(path)?;
     let (started, used) = (Instant::now(), processor_time()?);
@@ -92,7 +92,7 @@ pub(crate) fn open(path: &Path) -> Result<Store> {
     Store::open(settings).context("cannot open the store")
 }
 
-/// Hands a batch over when there is room for it.
+/// Passes a batch on when there is room for it.
 pub(crate) fn offer(store: &Store, batch: Batch) -> Result<()> {
     while store.tally().waiting > MAX_WAITING {
         thread::sleep(Duration::from_millis(1));
@@ -119,7 +119,7 @@ pub(crate) fn finish(
     ))
 }
 
-/// Times a question: the least of some times, since the machine may do something else besides.
+/// The time of a query: the lowest of several, as the machine may do other work meanwhile.
 fn timed<T, E: Into<anyhow::Error>>(ask: impl Fn() -> Result<T, E>) -> Result<(Duration, T)> {
     let mut answer = ask().map_err(Into::into)?;
     let mut least = Duration::MAX;
@@ -132,7 +132,7 @@ fn timed<T, E: Into<anyhow::Error>>(ask: impl Fn() -> Result<T, E>) -> Result<(D
 }
 
 fn record(report: u32, hop: u32) -> HopRecord {
-    // Spreads latencies without a pattern that would pack too well.
+    // Spreads latencies without a pattern that would compress too well.
     let noise = (report * HOPS + hop).wrapping_mul(0x9e37_79b9).rotate_left(11) % 4_096;
     HopRecord {
         received_at: Nanos(START_NS + u64::from(report) * 1_000),
@@ -177,7 +177,7 @@ pub(crate) fn observation_bytes(path: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// The time that all threads of this process have had a processor for.
+/// Processor time of all threads of this process.
 pub(crate) fn processor_time() -> Result<Duration> {
     let stat = fs::read_to_string("/proc/self/stat").context("cannot read the processor time")?;
     let fields = stat.rsplit(')').next().unwrap_or_default();
@@ -186,17 +186,17 @@ pub(crate) fn processor_time() -> Result<Duration> {
     Ok(Duration::from_millis(ticks * MILLISECONDS_OF_A_TICK))
 }
 
-/// Times a question is asked; once more before warms the caches.
+/// Number of runs of a query; one more before them warms the caches.
 const TIMES_ASKED: usize = 9;
 /// Hops of a report.
 const HOPS: u32 = 5;
-/// Datagrams that are taken in a row, and reports that are made at once.
+/// Number of datagrams handled in a row, and of reports created at once.
 const BATCH: u32 = 256;
-/// Hops that are handed over at once, as the server does.
+/// Number of hops passed on at once, as in the server.
 const HOPS_AT_ONCE: usize = 8_192;
-/// Flows of the rows that are asked for.
+/// Number of flows of the rows that are queried.
 const FLOWS: u64 = 1_000;
-/// Reports that may wait before more are made.
+/// Number of reports that may be pending before more are created.
 const MAX_WAITING: u64 = 45_000;
 /// A time in 2023, nanoseconds since 1970.
 const START_NS: u64 = 1_700_000_000_000_000_000;

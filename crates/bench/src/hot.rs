@@ -1,8 +1,8 @@
-//! Does the collector survive one very hot switch?
+//! Load of one very hot switch on the collector.
 //!
-//! 487,000 reports of 256 bytes a second, all of one flow and to one socket, as a switch sends them that reports every
-//! packet of a full 10 Gbit/s port. The sender is a thread of this process and uses segmentation offload, so that it
-//! takes little of the machine; everything is on loopback, without privileges.
+//! 487,000 reports of 256 bytes a second, all of one flow and to one socket, as from a switch that reports
+//! every packet of a full 10 Gbit/s port. The sender is a thread of this process and uses segmentation
+//! offload, to take little of the machine; everything is on loopback, without privileges.
 
 use std::io::{IoSlice, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
@@ -24,25 +24,25 @@ use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrStorage, sendmsg};
 use crate::folder::Folder;
 use crate::reports::Datagrams;
 
-/// What runs beside reception, ledger and paths.
+/// The work that runs beside reception, ledger and paths.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Beside {
     /// Nothing.
     Nothing,
     /// History.
     Store,
-    /// History, an API that is asked all the time, and JSON Lines.
+    /// History, an API that is queried all the time, and JSON Lines.
     All,
 }
 
-/// What became of the reports of one run.
+/// The outcome of the reports of one run.
 struct Run {
     sent: Sent,
     total: Ledger,
     socket: SocketLedger,
 }
 
-/// Sends for so long, at so many reports a second, and says where each of them went.
+/// Sends reports at a rate for a time, and returns where each of them went.
 ///
 /// # Errors
 /// Sockets or the store cannot be opened, or the ledger does not account for every report that was sent.
@@ -55,7 +55,7 @@ pub(crate) fn report(seconds: u64, per_second: u32, beside: Beside) -> Result<St
     Ok(format!("One hot switch, {what}: {}", run(seconds, per_second, beside)?.text()))
 }
 
-/// Does so several times with everything beside it, and prints each.
+/// Runs this several times with everything beside it, and prints each result.
 ///
 /// # Errors
 /// As for one, or a report was lost.
@@ -140,7 +140,8 @@ fn run(seconds: u64, per_second: u32, beside: Beside) -> Result<Run> {
     drop(folder);
     let total = ledger.total;
     ensure!(total.balances(), "the ledger does not balance: {total:?}");
-    // What the kernel drops it counts in pieces of up to 64 datagrams; the numbers of the reports tell how many it was.
+    // The kernel counts drops in pieces of up to 64 datagrams; the sequence numbers of the reports give the
+    // exact number.
     ensure!(
         total.accepted + total.lost == sent.datagrams,
         "{} were sent, {} accepted, {} lost by their numbers",
@@ -152,13 +153,13 @@ fn run(seconds: u64, per_second: u32, beside: Beside) -> Result<Run> {
     Ok(Run { sent, total, socket })
 }
 
-/// Asks for what a page shows, as often as one that follows several views.
+/// Queries what a page shows, as often as a page that follows several views.
 fn ask(api: SocketAddr, is_over: &AtomicBool) {
     let paths = ["ledger", "flows?limit=50", "nodes", "interfaces", "queues?limit=20", "events?limit=50"];
     while !is_over.load(Ordering::Relaxed) {
         for path in paths {
             let mut answer = Vec::new();
-            // What is not answered is not what is measured.
+            // Missing answers are not what is measured.
             let _ = TcpStream::connect(api).and_then(|mut stream| {
                 stream.set_read_timeout(Some(Duration::from_secs(5)))?;
                 stream.write_all(format!("GET /api/v1/{path} HTTP/1.0\r\n\r\n").as_bytes())?;
@@ -174,7 +175,7 @@ fn open(path: PathBuf) -> Result<Arc<Store>> {
     Ok(Arc::new(Store::open(settings).context("cannot open the store")?))
 }
 
-/// What the sender did.
+/// The outcome of the sender.
 struct Sent {
     datagrams: u64,
     bytes: usize,
@@ -187,7 +188,7 @@ fn send(to: SocketAddr, time: Duration, per_second: u32) -> Result<Sent> {
     let interval = Duration::from_secs(AT_ONCE as u64) / per_second;
     let mut due = Duration::ZERO;
     while due < time {
-        // Waiting by sleeping would let the sender fall behind by the granularity of the timer; it catches up.
+        // Waiting by sleeping would delay the sender by the granularity of the timer; it catches up.
         if let Some(early) = due.checked_sub(started.elapsed()).filter(|early| *early > GRANULARITY) {
             thread::sleep(early);
         }
@@ -195,7 +196,7 @@ fn send(to: SocketAddr, time: Duration, per_second: u32) -> Result<Sent> {
         due += interval;
     }
     let took = started.elapsed();
-    // Of the last reports nobody knows that they are missing until a later one comes.
+    // The loss of the last reports is unknown until a later one arrives.
     thread::sleep(DRAIN);
     sender.send()?;
     Ok(Sent { datagrams: sender.datagrams, bytes: REPORT_BYTES, took })
@@ -215,7 +216,7 @@ impl Sender {
         Ok(Sender { socket, reports: Datagrams::of_one_flow(AT_ONCE, REPORT_BYTES)?, datagrams: 0 })
     }
 
-    /// Sends the next reports, in one piece.
+    /// Sends the next reports in one piece.
     fn send(&mut self) -> Result<()> {
         self.reports.renumber();
         let bytes: Vec<u8> = self.reports.iter().flatten().copied().collect();
@@ -232,17 +233,17 @@ impl Sender {
     }
 }
 
-/// Reports the sender hands to the kernel at once.
+/// Number of reports passed to the kernel at once.
 const AT_ONCE: usize = 32;
 /// Length of a report's datagram, bytes.
 const REPORT_BYTES: usize = 256;
 #[allow(clippy::cast_possible_truncation, reason = "256")]
 const SEGMENT_BYTES: u16 = REPORT_BYTES as u16;
-/// How long the collector is given for what waits, before the report that shows what of it is missing.
+/// Time for the collector to handle what is pending, before the report that shows what is missing of it.
 const DRAIN: Duration = Duration::from_secs(2);
-/// How long is waited for what is under way.
+/// Maximum wait for what is in transit.
 const LINGER: Duration = Duration::from_secs(4);
-/// How often a page asks.
+/// Interval of the queries of a page.
 const ASK_EVERY: Duration = Duration::from_millis(500);
 /// How early the sender may be.
 const GRANULARITY: Duration = Duration::from_micros(60);

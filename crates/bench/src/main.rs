@@ -1,4 +1,4 @@
-//! How fast are the packet path and the report path?
+//! Benchmarks of the packet path and the report path.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ mod traffic;
 #[cfg(test)]
 mod tests;
 
-/// Measures source, transit hop and sink beside a bare memmove and etherparse, and the way of a report.
+/// Measures source, transit hop and sink beside a bare memmove and etherparse, and the path of a report.
 #[derive(Parser)]
 #[command(after_help = "Example: cargo xtask bench")]
 struct Arguments {
@@ -45,13 +45,13 @@ struct Arguments {
     /// Run the row with this name once, for `cargo xtask instructions`, and print how many items it handled
     #[arg(long, value_name = "NAME")]
     count: Option<String>,
-    /// Store the history of a network in this new directory, and leave it there
+    /// Store the history of a network in this new directory, and keep it
     #[arg(long, value_name = "DIRECTORY")]
     network: Option<PathBuf>,
-    /// So many rows of it
+    /// Number of rows to store
     #[arg(long, value_name = "NUMBER", default_value_t = 10_000_000, requires = "network")]
     rows: u64,
-    /// Measure it that often, with everything beside it, and fail when a report is lost
+    /// Number of runs, with everything beside it; fails when a report is lost
     #[arg(long, value_name = "N", requires = "hot")]
     runs: Option<u32>,
     #[command(flatten)]
@@ -109,11 +109,11 @@ fn main() -> Result<()> {
 /// Batches of each row: enough that the median settles within a few percent.
 const ROUNDS: usize = 10_000;
 const QUICK_ROUNDS: usize = 10;
-/// Flows of the trace, and how many of them the filter remembers exactly: what a node does by default.
+/// Flows of the trace, and how many of them the filter remembers exactly: the default of a node.
 const TRACE: (u32, u32) = (900_000, 65_536);
-/// The same, smaller.
+/// The same for a quick run.
 const QUICK_TRACE: (u32, u32) = (9_000, 656);
-/// Reports of five hops each that are stored and asked for.
+/// Reports of five hops each that are stored and queried.
 const REPORTS: u32 = 1_000_000;
-/// The same, fewer.
+/// The same for a quick run.
 const QUICK_REPORTS: u32 = 10_000;

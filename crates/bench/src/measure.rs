@@ -1,4 +1,4 @@
-//! How long does each subject take, when all of them share the same run?
+//! Measurement of all subjects within one run.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -7,16 +7,16 @@ use anyhow::{Context, Result};
 
 /// Something that is measured in batches.
 pub(crate) trait Subject {
-    /// How many packets or reports one batch handles.
+    /// Number of packets or reports in one batch.
     fn items(&self) -> usize;
 
-    /// Puts the state back to where a batch starts; not measured.
+    /// Restores the state at the start of a batch; not measured.
     fn prepare(&mut self);
 
     /// Handles one batch of items; measured.
     fn run(&mut self);
 
-    /// Whether the last batch did what the subject is measured for.
+    /// Checks that the last batch did what the subject is measured for.
     ///
     /// # Errors
     /// It did not, so its time means nothing.
@@ -31,14 +31,14 @@ pub(crate) struct Row {
     pub beside: Option<Beside>,
 }
 
-/// Indices of the rows that do the least that a node can do with the packet.
+/// Indices of the rows that do the minimum work of a node on the packet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Beside {
     pub memmove: usize,
     pub etherparse: usize,
 }
 
-/// Nanoseconds an item took, over all batches.
+/// Nanoseconds per item, over all batches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Time {
     pub median_ns: f64,
@@ -47,7 +47,8 @@ pub(crate) struct Time {
 
 /// Measures `rounds` batches of every row, one batch of each in turn.
 ///
-/// Taking turns spreads what else the machine does over all rows alike, so their ratios hold although the times do not.
+/// Alternating spreads other load of the machine evenly over all rows, so their ratios hold although the
+/// times do not.
 ///
 /// # Errors
 /// A row does not do what it is measured for.
@@ -66,7 +67,8 @@ pub(crate) fn measure(rows: &mut [Row], rounds: usize) -> Result<Vec<Time>> {
     Ok(rows.iter().zip(&mut batches).map(|(row, batches)| summary(batches, row.subject.items())).collect())
 }
 
-/// Runs a row once, its batch inside [`counted_batch`], behind a batch that warms it up; returns the items of a batch.
+/// Runs a row once, with its batch inside [`counted_batch`], after a batch that warms it up; returns the
+/// number of items in a batch.
 ///
 /// # Errors
 /// The row does not do what it is measured for.
@@ -78,13 +80,13 @@ pub(crate) fn count(row: &mut Row) -> Result<usize> {
     Ok(row.subject.items())
 }
 
-/// The batch whose instructions are counted: a function of its own, so that a tool finds it by this name.
+/// The batch whose instructions are counted: a separate function, so that a tool finds it by this name.
 #[inline(never)]
 fn counted_batch(subject: &mut dyn Subject) {
     black_box(&mut *subject).run();
 }
 
-/// Runs one batch, and says how long it took.
+/// Runs one batch; returns how long it took.
 fn batch(subject: &mut dyn Subject) -> Duration {
     subject.prepare();
     let started = Instant::now();

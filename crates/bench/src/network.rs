@@ -10,14 +10,14 @@ use inband_testkit::network::{HOPS, Network};
 
 use crate::history::{finish, observation_bytes, offer, open, processor_time};
 
-/// Stores so many rows of the network in a new store, and says how long it took and how large they are.
+/// Stores that many rows of the network in a new store; returns how long it took and how large they are.
 ///
 /// # Errors
 /// Not all of them were stored.
 pub(crate) fn report(path: &Path, rows: u64) -> Result<String> {
     let reports = rows.div_ceil(HOPS as u64);
     let mut network = Network::new(SEED, reports);
-    // Made before, so that only storing is measured.
+    // Created before, so that only storing is measured.
     let mut batches: Vec<(u64, HopColumns)> = Vec::new();
     let mut left = reports;
     while left > 0 {
@@ -42,7 +42,7 @@ pub(crate) fn report(path: &Path, rows: u64) -> Result<String> {
     ))
 }
 
-/// Reports that are handed over at once.
+/// Number of reports passed on at once.
 const BATCH: u64 = 1_638;
-/// Any; the figures of the documentation are of this one.
+/// Arbitrary; the figures of the documentation use this seed.
 const SEED: u64 = 1;

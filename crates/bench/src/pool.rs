@@ -1,8 +1,8 @@
-//! Where do the frames of a batch lie?
+//! The memory of the frames of a batch.
 
 use std::ops::Range;
 
-/// Frames side by side in memory, each with headroom, that can be put back as they were.
+/// Frames side by side in memory, each with headroom, that can be restored.
 pub(crate) struct Pool {
     pristine: Vec<u8>,
     buffer: Vec<u8>,
@@ -23,7 +23,7 @@ impl Pool {
         Self { buffer: pristine.clone(), pristine, stride, frame: range }
     }
 
-    /// Puts every buffer back as it was.
+    /// Restores every buffer.
     pub(crate) fn restore(&mut self) {
         self.buffer.copy_from_slice(&self.pristine);
     }
@@ -33,12 +33,12 @@ impl Pool {
         self.buffer.chunks_exact_mut(self.stride)
     }
 
-    /// The first buffer as it was put in.
+    /// The first buffer in its original state.
     pub(crate) fn pristine(&self) -> &[u8] {
         &self.pristine[..self.stride]
     }
 
-    /// Where in its buffer each frame is.
+    /// The range of each frame in its buffer.
     pub(crate) fn range(&self) -> Range<usize> {
         self.frame.clone()
     }

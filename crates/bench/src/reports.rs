@@ -1,4 +1,4 @@
-//! Which reports are measured?
+//! The reports that are measured.
 
 use anyhow::{Context, Result};
 use inband_node::Output;
@@ -34,14 +34,14 @@ impl Datagrams {
     pub(crate) fn of_one_flow(count: usize, bytes: usize) -> Result<Self> {
         let mut report = coalesce(&[FIRST_PORT])?;
         let padding = bytes.checked_sub(report.len()).context("the report is short enough")?;
-        // What the report keeps of the packet is longer; the packet says how long it is itself.
+        // The packet excerpt in the report is longer; the packet contains its own length.
         let words = u8::try_from((bytes - group::HEADER_BYTES) / 4 - 1).context("the length has room")?;
         report.extend(std::iter::repeat_n(0x5a, padding));
         report[group::HEADER_BYTES + 1] = words;
         Ok(Self { bytes: vec![report; count], coalesced: 1, next_sequence: 1 })
     }
 
-    /// Numbers the datagrams on from where the last batch ended.
+    /// Continues the sequence numbers of the datagrams from the end of the last batch.
     pub(crate) fn renumber(&mut self) {
         for bytes in &mut self.bytes {
             let header = GroupHeader::new(0, self.next_sequence, SINK_ID);
@@ -55,7 +55,7 @@ impl Datagrams {
         self.bytes.iter().map(Vec::as_slice)
     }
 
-    /// How many reports all datagrams hold.
+    /// Number of reports in all datagrams.
     pub(crate) fn reports(&self) -> usize {
         self.bytes.len() * self.coalesced
     }
@@ -80,7 +80,7 @@ fn coalesce(ports: &[u16]) -> Result<Vec<u8>> {
 const SINK_ID: u32 = 5;
 /// Hops on the stack before the sink adds its own.
 const HOPS: u32 = 4;
-/// Long enough that the report is cut at its default length.
+/// Long enough for the report to be cut at its default length.
 const PAYLOAD_BYTES: usize = 100;
 /// Flows differ in their source ports, from this one on.
 const FIRST_PORT: u16 = 10_000;

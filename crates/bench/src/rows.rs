@@ -1,4 +1,4 @@
-//! Which rows does the table have, and what does each measure?
+//! The rows of the table.
 
 use anyhow::{Context, Result};
 
@@ -43,7 +43,7 @@ pub(crate) fn count(name: &str) -> Result<usize> {
     measure::count(row)
 }
 
-/// Which rows are wanted.
+/// The rows that are selected.
 #[derive(Clone, Copy)]
 enum Which<'a> {
     All,
@@ -71,7 +71,7 @@ impl<'a> Which<'a> {
 struct Rows<'a> {
     which: Which<'a>,
     rows: Vec<Row>,
-    /// The names of all rows, also of those that are not wanted, each with the end of its line.
+    /// The names of all rows, including those not selected, one per line.
     names: Vec<String>,
 }
 
@@ -160,7 +160,8 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Adds a row, if it is wanted, and returns its index; rows that are not all there are compared with none.
+    /// Adds a row if it is selected, and returns its index; a row is compared only with rows that exist in
+    /// full.
     fn add<S: Subject + 'static>(
         &mut self,
         name: String,
@@ -197,19 +198,19 @@ fn table(rows: &[Row], times: &[Time]) -> Table {
 
 /// Payloads of the TCP packets, bytes.
 const PAYLOADS: [usize; 2] = [100, 1400];
-/// Hops on the stack when a packet comes to the transit hop or the sink.
+/// Hops on the stack when a packet reaches the transit hop or the sink.
 const HOPS: u32 = 4;
-/// The TCP source port; the watchlist does not look at it.
+/// The TCP source port; the watchlist ignores it.
 const SOURCE_PORT: u16 = 1234;
 /// Datagrams of a batch, and reports in each.
 const DATAGRAMS: [(usize, usize); 2] = [(256, 1), (32, 20)];
 /// Entries of the watchlists.
 const ENTRIES: [u32; 3] = [10, 1_000, 50_000];
-/// Flows of the XD nodes: those of a cache, and many.
+/// Flows of the XD nodes: few enough for a cache, and many.
 const FLOWS: [u16; 2] = [256, 4_096];
-/// Nanoseconds of a microsecond: turns nanoseconds each into millions a second.
+/// Nanoseconds of a microsecond: converts nanoseconds per item to millions per second.
 const NANOS_PER_MICRO: f64 = 1e3;
-/// Ethernet, IPv4 and TCP: what lies in front of the shim, bytes.
+/// Ethernet, IPv4 and TCP: the headers before the shim, bytes.
 const HEADERS: usize = 14 + 20 + 20;
 /// Shim and MD header, bytes.
 const SHIM_AND_MD: usize = 4 + 12;

@@ -1,4 +1,4 @@
-//! What is measured?
+//! The subjects of the measurements.
 
 pub(crate) mod decode;
 pub(crate) mod etherparse;

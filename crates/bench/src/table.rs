@@ -1,8 +1,8 @@
-//! How are the times shown?
+//! The table of times.
 
 use std::fmt::Write;
 
-/// Lines of cells; the first cell of a line is flush left, the others flush right.
+/// Lines of cells; the first cell of a line is aligned left, the others right.
 pub(crate) struct Table {
     lines: Vec<Vec<String>>,
 }

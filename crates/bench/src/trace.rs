@@ -1,7 +1,8 @@
-//! How much of a real load does the smart filter report, and how much of that is needed?
+//! Coverage and cost of the smart filter under a realistic load.
 //!
-//! Two measures of SD-Fabric's own tests: *accuracy*, of the flows sent, the share that was reported at least once,
-//! and *efficiency*, of the gaps between two reports of a flow, the share that is not shorter than 0.9 s.
+//! Two measures of SD-Fabric's own tests: *accuracy*, the share of the flows sent that was reported at least
+//! once, and *efficiency*, the share of the gaps between two reports of a flow that is not shorter than 0.9
+//! s.
 
 mod random;
 
@@ -17,7 +18,7 @@ use inband_wire::int::Queue;
 use crate::fabric::plain;
 use random::Random;
 
-/// What the filter made of a trace.
+/// The reports of the filter on a trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Score {
     flows: u32,
@@ -54,10 +55,10 @@ impl fmt::Display for Score {
     }
 }
 
-/// Sends `flows` flows through an XD node that filters, and remembers `remembered` of them exactly.
+/// Sends `flows` flows through an XD node that filters, and that remembers `remembered` of them exactly.
 ///
 /// # Errors
-/// The node cannot be made.
+/// The node cannot be created.
 pub(crate) fn score(flows: u32, remembered: u32) -> Result<Score> {
     let mut node = node(remembered)?;
     let template = plain(0, 1)?;
@@ -70,7 +71,7 @@ pub(crate) fn score(flows: u32, remembered: u32) -> Result<Score> {
         let passage = passage(at, trace.latency_ns(at));
         let frame = &mut buffer[HEADROOM..];
         frame.copy_from_slice(&template);
-        // Source address and destination port tell the flows apart.
+        // Source address and destination port distinguish the flows.
         frame[26..30].copy_from_slice(&(0x0a00_0000 + flow).to_be_bytes());
         let end = buffer.len();
         let mut frame = Frame::new(&mut buffer, HEADROOM..end).context("the frame is in its buffer")?;
@@ -98,7 +99,7 @@ impl Score {
 /// Flows whose sizes have a heavy tail, at rates from one packet a second to thousands, merged by time.
 struct Trace {
     random: Random,
-    /// The next packet of each flow that goes on: its time, the flow, packets left, mean gap.
+    /// The next packet of each active flow: its time, the flow, packets left, mean gap.
     next: BinaryHeap<Reverse<(u64, u32, u32, u64)>>,
 }
 
@@ -128,8 +129,8 @@ impl Trace {
         Some((at, flow))
     }
 
-    /// Some 640 ns with jitter below the least change that is reported, as SD-Fabric advises to set it; for some
-    /// milliseconds of each second the queue is full, and every flow that meets it changes.
+    /// About 640 ns with jitter below the smallest reported change, as SD-Fabric recommends; for some
+    /// milliseconds of each second the queue is full, and the latency of every flow that meets it changes.
     fn latency_ns(&mut self, at: u64) -> u32 {
         let jitter = self.random.below(80) + self.random.below(80);
         let queue = if at % NANOS_PER_SECOND < BURST_NS { 20_000 } else { 0 };
@@ -171,7 +172,7 @@ const SEED: u64 = 20_231_114;
 const HEADROOM: usize = 128;
 const SECONDS: u64 = 60;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// What counts as a gap that was waited for.
+/// Shortest gap that counts as efficient.
 const LONG_GAP_NS: u64 = 900_000_000;
 /// Exponent of the distribution of sizes: about 10 packets a flow on average.
 const TAIL: f64 = 1.1;

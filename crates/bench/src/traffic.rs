@@ -1,5 +1,5 @@
-//! Reports of a made network as datagrams: into a capture, or to a collector at the pace at which they
-//! would come.
+//! Reports of a synthetic network as datagrams: into a capture, or to a collector at the rate of such a
+//! network.
 
 use std::fs::File;
 use std::io::{BufWriter, Write, stdout};
@@ -15,7 +15,7 @@ use inband_model::HopRecord;
 use inband_testkit::network::{Encoder, HOPS, Network, Traffic};
 use inband_testkit::packet;
 
-/// What the made network sends, and where to.
+/// What the synthetic network sends, and where to.
 #[derive(Args)]
 pub(crate) struct TrafficArguments {
     /// Write the reports of a network into this capture, `-` for stdout
@@ -24,13 +24,13 @@ pub(crate) struct TrafficArguments {
     /// Send the reports of a network to this address
     #[arg(long, value_name = "ADDRESS")]
     send: Option<SocketAddr>,
-    /// How many of them
+    /// Number of reports
     #[arg(long, value_name = "NUMBER", default_value_t = 2_000_000)]
     reports: u64,
     /// Reports a second
     #[arg(long, value_name = "NUMBER", default_value_t = 3_333)]
     rate: u64,
-    /// Flows of the network
+    /// Number of flows of the network
     #[arg(long, value_name = "NUMBER", default_value_t = 200_000)]
     flows: usize,
     /// Begin with a report of each flow
@@ -38,7 +38,7 @@ pub(crate) struct TrafficArguments {
     each_flow: bool,
 }
 
-/// Does what the arguments ask for; `None` where they ask for nothing.
+/// Runs what the arguments request; `None` where they request nothing.
 ///
 /// # Errors
 /// The capture or the socket cannot be written.
@@ -62,7 +62,7 @@ fn capture(arguments: &TrafficArguments, path: &Path) -> Result<String> {
     };
     let mut writer = Writer::new(BufWriter::with_capacity(BUFFER_BYTES, out), format)?;
     let mut record = Record { link_type: LinkType::ETHERNET, ..Record::default() };
-    // The frame of a datagram of this length, so that only addresses and the payload are written.
+    // The frame of a datagram of this length; only addresses and payload are written later.
     let mut frame: Vec<u8> = Vec::new();
     let mut headers = 0;
     each_report(arguments, Traffic::default().start_ns, |hops, datagram| {
@@ -111,7 +111,7 @@ fn send(arguments: &TrafficArguments, to: SocketAddr) -> Result<String> {
     ))
 }
 
-/// Hands each report, with its datagram, to `take`.
+/// Passes each report, with its datagram, to `take`.
 fn each_report(
     arguments: &TrafficArguments,
     start_ns: u64,
@@ -135,11 +135,11 @@ fn reporter(hops: &[HopRecord; HOPS]) -> Ipv4Addr {
     Ipv4Addr::from_bits(u32::from(Ipv4Addr::new(172, 16, 0, 0)) + hops[0].reporter.0)
 }
 
-/// Any; the figures of the documentation are of this one.
+/// Arbitrary; the figures of the documentation use this seed.
 const SEED: u64 = 1;
 const REPORTER_PORT: u16 = 40_000;
 const COLLECTOR_PORT: u16 = 32_766;
-/// Where the source address stands in a frame.
+/// Offset of the source address in a frame.
 const SOURCE_AT: usize = 14 + 12;
 const BUFFER_BYTES: usize = 1 << 20;
 /// How early a report may be sent.

@@ -1,4 +1,4 @@
-//! Times of this tree's rows beside another commit's, the two programs in turn.
+//! Times of this tree's rows beside another commit's, with the two programs alternating.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::cargo::target_directory;
 
 #[derive(Args)]
 pub(super) struct InPairs {
-    /// Measure in turn with the benchmarks of this commit; they must know `--rounds`
+    /// Alternate with the benchmarks of this commit; they must know `--rounds`
     #[arg(long, value_name = "COMMIT", conflicts_with_all = ["quick", "hot"])]
     pub against: Option<String>,
     /// How often each of the two is measured
@@ -22,16 +22,16 @@ pub(super) struct InPairs {
     /// Batches of each row in a measurement of a pair
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000, requires = "against")]
     rounds: u32,
-    /// Fail when a row takes surely more than this many times the time of the other commit
+    /// Fail when a row certainly takes more than this many times the time of the other commit
     #[arg(long, value_name = "TIMES", default_value_t = 1.05, requires = "against")]
     most: f64,
 }
 
-/// Nanoseconds of an item by the name of its row, in the order of the rows.
+/// Nanoseconds per item by the name of its row, in the order of the rows.
 type Times = Vec<(String, f64)>;
 
-/// Builds both programs, runs them in turn, and prints for each row the median of the ratios of its pairs with its 95 %
-/// interval.
+/// Builds both programs, runs them alternately, and prints for each row the median of the ratios of its pairs
+/// with its 95 % interval.
 ///
 /// # Errors
 /// A program does not build, a row cannot be measured, or the upper end of an interval is over `--most`.
@@ -40,13 +40,14 @@ pub(super) fn run(root: &Path, commit: &str, only: Option<&str>, arguments: &InP
     let target = target_directory(root).join("instructions");
     let worktree = target.join("tree");
     let (before, after) = (target.join("inband-bench-before"), target.join("inband-bench-after"));
-    // Both programs are built in one folder, so each is copied out of the way of the other.
+    // Both programs are built in one folder, so each is copied out before the other is built.
     in_worktree(root, &worktree, commit, || keep(&build(&worktree, &target)?, &before))?;
     keep(&build(root, &target)?, &after)?;
 
     let mut pairs = Vec::new();
     for number in 0..arguments.pairs {
-        // The first of a pair may find the processor as another program left it, so the two take turns in that as well.
+        // The first of a pair may find the processor as another program left it, so they alternate in this as
+        // well.
         let (first, second) = if number % 2 == 0 { (&before, &after) } else { (&after, &before) };
         let (one, other) = (measure(first, only, arguments)?, measure(second, only, arguments)?);
         pairs.push(if number % 2 == 0 { (one, other) } else { (other, one) });
@@ -69,12 +70,12 @@ fn keep(program: &Path, place: &Path) -> Result<()> {
 /// One measurement of the rows.
 fn measure(program: &Path, only: Option<&str>, arguments: &InPairs) -> Result<Times> {
     let mut command = Command::new(program);
-    // Every name contains the empty text; with `--only` nothing but rows is measured.
+    // Every name contains the empty text; `--only` measures nothing but rows.
     command.args(["--only", only.unwrap_or_default()]);
     Ok(times(&output(command.args(["--rounds", &arguments.rounds.to_string()]))?))
 }
 
-/// The rows of the table that a program prints, which an empty line ends.
+/// The rows of the table printed by a program, which an empty line ends.
 fn times(table: &str) -> Times {
     table
         .lines()
@@ -87,7 +88,7 @@ fn times(table: &str) -> Times {
         .collect()
 }
 
-/// Prints the table, and returns the rows that are over `most`.
+/// Prints the table; returns the rows that are over `most`.
 fn compare(pairs: &[(Times, Times)], most: f64) -> Vec<String> {
     println!("{:>6}  {:>15}  {:>10}  {:>10}", "ratio", "95 % interval", "before ns", "after ns");
     let Some((_, rows)) = pairs.first() else { return Vec::new() };
@@ -115,16 +116,16 @@ fn compare(pairs: &[(Times, Times)], most: f64) -> Vec<String> {
     over
 }
 
-/// The median, between the ends of its interval of at least 95 %, which are values that were measured: no shape of their
-/// distribution is assumed. `None` for fewer than [`MIN_PAIRS`].
+/// The median, between the ends of its interval of at least 95 %, which are measured values: no shape of
+/// their distribution is assumed. `None` for fewer than [`MIN_PAIRS`].
 fn interval(ratios: &mut [f64]) -> Option<(f64, f64, f64)> {
     ratios.sort_unstable_by(f64::total_cmp);
     let rank = (1..=ratios.len() / 2).rev().find(|rank| outside(ratios.len(), *rank) <= 0.05)?;
     Some((ratios[rank - 1], ratios[ratios.len() / 2], ratios[ratios.len() - rank]))
 }
 
-/// The probability that the true median lies outside of the `rank`-th smallest and largest of `count` values: so many
-/// throws of a coin show fewer than `rank` heads, or tails.
+/// The probability that the true median lies outside the `rank`-th smallest and largest of `count` values:
+/// that `count` throws of a coin show fewer than `rank` heads, or fewer than `rank` tails.
 fn outside(count: usize, rank: usize) -> f64 {
     let mut term = 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
     let mut sum = 0.0;
@@ -140,7 +141,7 @@ fn middle(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-/// The fewest values whose least and greatest are a 95 % interval of their median.
+/// The smallest number of values whose lowest and highest are a 95 % interval of their median.
 const MIN_PAIRS: u32 = 6;
 
 #[cfg(test)]

@@ -16,10 +16,10 @@ mod graph;
 #[cfg(test)]
 mod tests;
 
-/// Finds the import cycles of every crate below `crates` and of this one, tests apart.
+/// Finds the import cycles of every crate below `crates` and of this one, without tests.
 ///
-/// A file imports another when it names an item that the other defines, be it in a `use` or in a path, also through a
-/// re-export. Declaring a module is no import.
+/// A file imports another when it names an item that the other defines, in a `use` or in a path, also through
+/// a re-export. Declaring a module is no import.
 ///
 /// # Errors
 /// A source cannot be read.
@@ -65,7 +65,7 @@ pub(super) fn check_crate(folder: &str, sources: &[Source]) -> Vec<Problem> {
     graph.cycles().iter().map(|cycle| problem(sources, &places, cycle)).collect()
 }
 
-/// Words a cycle: the way round, each arrow with the line that makes it.
+/// Describes a cycle: its files, each arrow with the line that makes it.
 fn problem(
     sources: &[Source],
     places: &BTreeMap<(usize, usize), String>,

@@ -1,4 +1,4 @@
-//! The paths that a source names, and the names that its `use` declarations bring in.
+//! The paths in a source, and the names that its `use` declarations import.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use regex_lite::Regex;
 
 use crate::source::Source;
 
-/// `use …;` with the tree behind it, and what makes it a re-export.
+/// `use …;` with the tree after it, and its visibility, which makes it a re-export.
 static USE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(\bpub\s*(?:\([^)]*\)\s*)?)?\buse\s+([^;]+);"));
 /// A path of at least two segments, as in an expression or a type.
 static PATH: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)+"));
@@ -19,11 +19,11 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[A-Za-z_]\w*"));
 pub(super) struct Import {
     /// Its segments, as written.
     pub(super) path: Vec<String>,
-    /// Where the declaration or the path starts, bytes into the source.
+    /// Offset of the declaration or path in the source, bytes.
     pub(super) offset: usize,
 }
 
-/// A `use` declaration: the name it brings in, and the path of what it names.
+/// A `use` declaration: the name it imports, and the path of the item.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Name {
     /// The name in this file; `*` for all names of a module.
@@ -32,7 +32,7 @@ pub(super) struct Name {
     pub(super) path: Vec<String>,
 }
 
-/// Every path that `source` names outside tests, those of `use` declarations first.
+/// Every path in `source` outside tests, those of `use` declarations first.
 ///
 /// A re-export counts where the file uses the name itself.
 pub(super) fn of(source: &Source) -> Vec<Import> {
@@ -59,7 +59,7 @@ pub(super) fn of(source: &Source) -> Vec<Import> {
     imports
 }
 
-/// The names that the `use` declarations of `source` bring in outside tests.
+/// The names that the `use` declarations of `source` import outside tests.
 pub(super) fn names(source: &Source) -> Vec<Name> {
     declarations(source)
         .iter()
@@ -71,11 +71,11 @@ pub(super) fn names(source: &Source) -> Vec<Name> {
 /// One `use` declaration.
 struct Declaration<'a> {
     tree: &'a str,
-    /// Where the tree starts.
+    /// Offset of the tree.
     offset: usize,
     /// The declaration without its visibility.
     span: Range<usize>,
-    /// True behind `pub`, also for a part of the crate.
+    /// True after `pub`, also with a restriction such as `pub(crate)`.
     reexport: bool,
 }
 
@@ -112,7 +112,7 @@ fn expand(before: &[String], tree: &str, found: &mut Vec<Name>) {
     }
 }
 
-/// The name that a path without braces brings in.
+/// The name imported by a path without braces.
 fn leaf(mut path: Vec<String>) -> Option<Name> {
     let last = path.pop()?;
     let (original, name) = match last.split_once(" as ") {

@@ -1,11 +1,11 @@
-//! The modules of a crate, and the file that defines what a path names.
+//! The modules of a crate, and the file that defines the item of a path.
 
 use std::collections::HashMap;
 
 use super::imports::{self, Name};
 use crate::source::Source;
 
-/// Re-exports that one path may lead through; more is a mistake of the crate.
+/// Maximum number of re-exports in one path; more is a mistake of the crate.
 const MAX_REEXPORTS: usize = 16;
 
 /// The module tree of a crate: one file is one module.
@@ -15,7 +15,7 @@ pub(super) struct Modules {
     names: Vec<Vec<Name>>,
 }
 
-/// What a path leads to.
+/// The target of a path.
 enum Found {
     /// A module as a whole.
     Module,
@@ -24,7 +24,7 @@ enum Found {
 }
 
 impl Modules {
-    /// The modules of `sources`, which are below `folder`; files of tests are none.
+    /// The modules of `sources`, which are below `folder`; test files are left out.
     pub(super) fn new(folder: &str, sources: &[Source]) -> Self {
         let paths: Vec<_> = sources.iter().map(|source| module_path(folder, &source.path)).collect();
         let files = paths
@@ -36,8 +36,8 @@ impl Modules {
         Self { files, paths, names: sources.iter().map(imports::names).collect() }
     }
 
-    /// The file that defines the item which `path`, as written in `file`, names; `None` for a module as a whole and for
-    /// what is not of this crate.
+    /// The file that defines the item which `path`, as written in `file`, names; `None` for a whole module
+    /// and for items of other crates.
     pub(super) fn definition(&self, file: usize, path: &[String]) -> Option<usize> {
         match self.resolve(file, path, MAX_REEXPORTS)? {
             Found::Item(file) => Some(file),
@@ -54,7 +54,7 @@ impl Modules {
             "super" => self.walk(self.parent(here)?, rest, reexports),
             _ if self.child(file, first).is_some() => self.walk(file, path, reexports),
             _ => {
-                // The first segment is a name that a `use` of this file brought in.
+                // The first segment was imported by a `use` of this file.
                 let name = self.names[file].iter().find(|name| name.name == *first && name.path != path)?;
                 let mut whole = name.path.clone();
                 whole.extend_from_slice(rest);
@@ -102,7 +102,7 @@ impl Modules {
     }
 }
 
-/// The module that the file at `path` is.
+/// The module of the file at `path`.
 fn module_path(folder: &str, path: &str) -> Vec<String> {
     let inner = path.strip_prefix(folder).unwrap_or(path).trim_start_matches('/').trim_end_matches(".rs");
     let mut segments: Vec<String> = inner.split('/').map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! Types that know too much.
+//! Types that are too large.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,18 +12,18 @@ use super::modules::Modules;
 use crate::problem::Problem;
 use crate::source::{Source, read_all};
 
-/// Fields that a type may have whatever its `impl` blocks.
+/// Number of fields allowed to any type.
 const MAX_FIELDS: usize = 12;
-/// Files that may hold `impl` blocks of a type with more fields than that.
+/// Maximum number of files with `impl` blocks of a type with more fields than that.
 const MAX_FILES: usize = 3;
 
-/// The name of a type with named fields, up to what follows it.
+/// The name of a type with named fields, up to the text after it.
 static STRUCT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bstruct\s+([A-Za-z_]\w*)"));
-/// The head of an `impl` block, at the beginning of a line as it is formatted.
+/// The head of an `impl` block, at the beginning of a formatted line.
 static IMPL: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^ *(?:unsafe +)?impl\b([^{;]*)\{"));
-/// A field: a name and a colon that is not half of a path.
+/// A field: a name and a colon that is not half of a path separator.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[A-Za-z_]\w*\s*:(?:[^:]|$)"));
-/// A path, as it begins a type.
+/// A path at the beginning of a type.
 static TYPE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*"));
 
 /// A type with named fields.
@@ -31,12 +31,12 @@ struct Object {
     name: String,
     fields: usize,
     offset: usize,
-    /// The files with an `impl` block of it.
+    /// The files with `impl` blocks of the type.
     files: BTreeSet<usize>,
 }
 
-/// Finds the types of every crate, tests apart, that have more than 12 fields and `impl` blocks in more than three
-/// files: such a type is several.
+/// Finds the types of every crate, without tests, that have more than 12 fields and `impl` blocks in more
+/// than three files: such a type should be several types.
 ///
 /// # Errors
 /// A source cannot be read.
@@ -96,8 +96,8 @@ fn objects_of(source: &Source) -> impl Iterator<Item = Object> {
     })
 }
 
-/// What stands between the braces of a type whose name has just ended, without what is nested in brackets; `None` for a
-/// type without braces.
+/// The text between the braces of a type whose name has just ended, without what is nested in brackets;
+/// `None` for a type without braces.
 fn body(code: &str) -> Option<String> {
     let open = code.find(['{', ';', '('])?;
     if code.as_bytes()[open] != b'{' {
@@ -117,7 +117,7 @@ fn body(code: &str) -> Option<String> {
     Some(body)
 }
 
-/// The types that the `impl` blocks of a source outside tests are of, by the segments of their paths.
+/// The types of the `impl` blocks of a source outside tests, by the segments of their paths.
 fn implemented(source: &Source) -> impl Iterator<Item = Vec<String>> {
     IMPL.captures_iter(&source.code).filter_map(|found| {
         let head = found.get(1)?;
@@ -132,7 +132,7 @@ fn implemented(source: &Source) -> impl Iterator<Item = Vec<String>> {
     })
 }
 
-/// The head of an `impl` block without what stands between angle brackets.
+/// The head of an `impl` block without the text between angle brackets.
 fn without_generics(head: &str) -> String {
     let mut depth = 0_usize;
     let mut kept = String::new();

@@ -1,4 +1,4 @@
-//! Does an engine open a socket, read a clock, spawn a task or take a lock?
+//! Engines open no socket, read no clock, spawn no task and take no lock.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[A-Za-z_]\w*"));
 
 /// Modules of `std` that reach outside the program.
 const MODULES: [&str; 5] = ["env", "fs", "os", "process", "thread"];
-/// Types that do so, or that wait; an engine has no type of its own by these names.
+/// Types that reach outside the program or wait; engines define no types with these names.
 const TYPES: [&str; 11] = [
     "Condvar",
     "Instant",
@@ -32,7 +32,7 @@ const TYPES: [&str; 11] = [
     "UnixStream",
 ];
 
-/// Reads the sources of the engines that exist, tests aside.
+/// Reads the sources of the existing engines, without tests.
 ///
 /// # Errors
 /// A source cannot be read.

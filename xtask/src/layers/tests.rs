@@ -130,7 +130,7 @@ fn addresses_comments_strings_and_tests_are_no_io() {
     }
 }
 
-/// A workspace on disk of crates with these folders and these ends of their manifests.
+/// A workspace on disk of crates with these folders and manifest endings.
 fn workspace(crates: &[(&str, &str)]) -> TempDir {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(

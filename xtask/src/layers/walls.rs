@@ -1,4 +1,4 @@
-//! Which crate may use which?
+//! The allowed dependencies between crates.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use serde::Deserialize;
 use crate::cargo::cargo;
 use crate::problem::Problem;
 
-/// What a crate may use of ours.
+/// The crates of this workspace that a crate may depend on.
 enum Uses {
     /// These crates, and nothing else.
     Only(&'static [&'static str]),
     /// Every crate that is not for tests.
     All,
-    /// Every crate; only tests and measurements use this one in turn.
+    /// Every crate; only tests and measurements may depend on this one.
     ForTests,
 }
 
@@ -53,12 +53,12 @@ const HOUSE: [(&str, Uses); 20] = [
     ("xtask", Uses::ForTests),
 ];
 
-/// Crates that do no I/O, and the outside crates that would let them.
+/// Crates that do no I/O, and the external crates that would let them.
 pub(super) const ENGINES: [&str; 5] = ["wire", "node", "collector", "sim", "explain"];
 const IO_CRATES: [&str; 9] =
     ["async-std", "libc", "mio", "nix", "parking_lot", "rustix", "smol", "socket2", "tokio"];
 
-/// The part of `cargo metadata` that the walls are checked on.
+/// The part of `cargo metadata` that is checked.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
@@ -75,7 +75,7 @@ struct Dependency {
     name: String,
     /// `None` for a normal dependency, else `dev` or `build`.
     kind: Option<String>,
-    /// Where a crate of this workspace lives.
+    /// The folder of a crate of this workspace.
     path: Option<String>,
 }
 
@@ -112,7 +112,7 @@ fn check_package(package: &Package) -> Vec<Problem> {
         .collect()
 }
 
-/// Why `package` may not use `dependency`; `None` when it may.
+/// Why `package` may not depend on `dependency`; `None` when it may.
 fn complaint(package: &Package, uses: &Uses, dependency: &Dependency) -> Option<String> {
     let name = dependency.name.as_str();
     if dependency.path.is_none() {

@@ -8,11 +8,11 @@ use clap::Parser;
 
 use crate::cargo::{cargo, run as finish};
 
-/// Damages stores and asks them.
+/// Damages stores and queries them.
 #[derive(Parser)]
 #[command(name = "cargo xtask long flips")]
 struct Arguments {
-    /// Stores that are damaged
+    /// Number of stores to damage
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     cases: u64,
     /// The first seed; without it the time of day, and it is printed
@@ -23,7 +23,7 @@ struct Arguments {
 /// Runs the store's own test with more cases.
 ///
 /// # Errors
-/// An answer was wrong, or a loss was not named; the message has the seed of the case.
+/// An answer was wrong, or a loss was not reported; the message contains the seed of the case.
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("flips");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));

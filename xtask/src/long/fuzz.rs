@@ -22,10 +22,10 @@ struct Arguments {
     targets: Vec<String>,
 }
 
-/// Runs the targets named in `arguments`, also after one has failed.
+/// Runs the targets named in `arguments`, also after a failure.
 ///
 /// # Errors
-/// cargo-fuzz is missing, there is no such target, or a target failed; the message names each one that did.
+/// cargo-fuzz is missing, a target does not exist, or a target failed; the message names each failed one.
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("fuzz");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));
@@ -47,11 +47,12 @@ pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// `cargo fuzz run` of one target. What it finds goes into a corpus of its own, so that the committed one stays small.
+/// `cargo fuzz run` of one target. Its findings go into a separate corpus, so that the committed one stays
+/// small.
 fn command(root: &Path, target: &str, arguments: &Arguments) -> Command {
     let mut command = cargo(root);
     let found = Path::new("fuzz/target/found").join(target);
-    // libFuzzer wants the directory to exist; where it cannot be made, it says so itself.
+    // libFuzzer requires the directory to exist; where it cannot be created, libFuzzer reports it.
     drop(std::fs::create_dir_all(root.join(&found)));
     // The sanitizer is an unstable option of the compiler.
     command.env("RUSTC_BOOTSTRAP", "1");

@@ -1,4 +1,4 @@
-//! A network's history: stored, measured, and asked beside other engines.
+//! A network's history: stored, measured, and queried beside other engines.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,15 +8,15 @@ use clap::Parser;
 
 use crate::cargo::{build_programs, run as finish};
 
-/// Stores a network's history and asks what operators ask of it beside other engines; then stores a longer one and asks the
-/// API, also while a million flows are reported, and while ten clients ask at once.
+/// Stores a network's history and runs the queries of operators beside other engines; then stores a longer
+/// one and queries the API, also while a million flows are reported, and with ten clients at once.
 #[derive(Parser)]
 #[command(name = "cargo xtask long history")]
 struct Arguments {
-    /// Rows that are stored
+    /// Number of rows to store
     #[arg(long, value_name = "NUMBER", default_value_t = 10_000_000)]
     rows: u64,
-    /// Rows that are stored for the API; 0: it is not asked
+    /// Number of rows to store for the API; 0: the API is not queried
     #[arg(long, value_name = "NUMBER", default_value_t = 100_000_000)]
     api_rows: u64,
     /// The Cargo profile of the programs
@@ -27,17 +27,17 @@ struct Arguments {
     python: String,
 }
 
-/// Builds what is needed, measures, and ends with a table of what was found, the limits, and whether they are met.
+/// Builds the programs, measures, and ends with a table of the results, the limits, and whether they are met.
 ///
 /// # Errors
-/// Something does not build, a question has no answer, or a limit is not met.
+/// A program does not build, a query has no answer, or a limit is not met.
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("history");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));
     let programs = build_programs(root, &arguments.profile)?;
     let folder = std::env::temp_dir().join(format!("inband-history-{}", std::process::id()));
     let measured = measure(root, &programs, &folder, &arguments);
-    // What is left is in the folder for temporary files.
+    // A leftover is in the folder for temporary files.
     let _ = std::fs::remove_dir_all(&folder);
     measured
 }

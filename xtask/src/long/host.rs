@@ -1,4 +1,4 @@
-//! What takes long on hosts: every network, a thousand kills, and what INT costs.
+//! Long checks of hosts: every network, a thousand kills, and the cost of INT.
 
 use std::path::Path;
 
@@ -20,15 +20,15 @@ struct Matrix {
 #[derive(Parser)]
 #[command(name = "cargo xtask long host-kills")]
 struct Kills {
-    /// How many
+    /// Number of kills
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     kills: u32,
-    /// Seed; without it, the time
+    /// Seed; default: the time
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
 }
 
-/// Measures throughput, latency and programs with INT and without, in turn.
+/// Measures throughput, latency and programs with and without INT, alternately.
 #[derive(Parser)]
 #[command(name = "cargo xtask long host-cost")]
 struct Cost {
@@ -37,10 +37,10 @@ struct Cost {
     rounds: u32,
 }
 
-/// Tries every network.
+/// Checks every network.
 ///
 /// # Errors
-/// A byte has changed, something hangs, an application got INT, or a filter did not work.
+/// A byte has changed, a connection hangs, an application received INT, or a filter did not work.
 pub(super) fn matrix(root: &Path, arguments: &[String]) -> Result<()> {
     let Matrix { network } = parse("host", arguments);
     let settings: Vec<_> = network.into_iter().map(|network| ("NETWORK", network)).collect();
@@ -58,7 +58,7 @@ pub(super) fn kills(root: &Path, arguments: &[String]) -> Result<()> {
     test(root, "nothing_breaks_when_a_thousand_agents_shims_and_devices_die", &settings)
 }
 
-/// Measures what INT costs.
+/// Measures the cost of INT.
 ///
 /// # Errors
 /// A packet was reordered, or an interval of a flow had no packet with INT.

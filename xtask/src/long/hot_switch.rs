@@ -1,4 +1,4 @@
-//! One very hot switch, again and again: nothing of it is lost.
+//! One very hot switch, run repeatedly without any loss.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use clap::Parser;
 
 use crate::cargo::{cargo, run as finish};
 
-/// Sends 487,000 reports of 256 bytes a second for ten seconds to one socket, with history, an API that is asked and JSON
-/// Lines beside it, and prints for each run what was lost and where: in the kernel, in the queue behind the socket, or in
-/// the store.
+/// Sends 487,000 reports of 256 bytes a second for ten seconds to one socket, with history, an API under
+/// queries and JSON Lines beside it, and prints for each run what was lost and where: in the kernel, in the
+/// queue after the socket, or in the store.
 #[derive(Parser)]
 #[command(name = "cargo xtask long hot-switch")]
 struct Arguments {
-    /// Runs
+    /// Number of runs
     #[arg(long, value_name = "N", default_value_t = 20)]
     runs: u32,
     /// Reports a second
@@ -21,7 +21,7 @@ struct Arguments {
     rate: u32,
 }
 
-/// Builds the benchmarks in release mode and has them run.
+/// Builds the benchmarks in release mode and runs them.
 ///
 /// # Errors
 /// A report was lost, or a sum does not balance.

@@ -8,8 +8,8 @@ use clap::Parser;
 
 use crate::cargo::{cargo, run as finish, target_directory};
 
-/// Runs the examples with `inband lab run`, one after the other; each lasts some ten seconds. Needs root, and the
-/// address of the collector's API, 127.0.0.1:8080.
+/// Runs the examples with `inband lab run`, one after the other; each takes about ten seconds. Needs root,
+/// and the address of the collector's API, 127.0.0.1:8080.
 #[derive(Parser)]
 #[command(name = "cargo xtask long labs")]
 struct Arguments {
@@ -21,10 +21,10 @@ struct Arguments {
     only: String,
 }
 
-/// Builds the program and runs the examples, also after one has failed.
+/// Builds the program and runs the examples, also after a failure.
 ///
 /// # Errors
-/// An example was not as its expectations say; the message names each one that was not.
+/// An example did not meet its expectations; the message names each one that did not.
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("labs");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));

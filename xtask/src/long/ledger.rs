@@ -12,7 +12,7 @@ use crate::cargo::{cargo, run as finish};
 #[derive(Parser)]
 #[command(name = "cargo xtask long ledger")]
 struct Arguments {
-    /// Networks that are counted
+    /// Number of networks
     #[arg(long, value_name = "N", default_value_t = 2_000)]
     cases: u32,
     /// The seed; without it the time of day, and it is printed
@@ -23,7 +23,8 @@ struct Arguments {
 /// Runs the collector's own test with more cases.
 ///
 /// # Errors
-/// A ledger did not balance, or a loss was not exact; the message has the least network that shows it.
+/// A ledger did not balance, or a loss was not exact; the message contains the smallest network that shows
+/// it.
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("ledger");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));

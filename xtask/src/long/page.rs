@@ -1,4 +1,4 @@
-//! The page for longer than every push can wait.
+//! Long checks of the web page.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,13 +8,14 @@ use clap::Parser;
 
 use crate::cargo::{cargo, run as finish, target_directory};
 
-/// Measures the page in a headless browser beside a demo, and beside a collector that receives a million flows of 2,000 nodes
-/// over loopback: first paint, frames also at 3840 by 2160, memory after an hour, a day of history, data of other origin, the
-/// colours of flows for those who see fewer. Needs what `checks/page.py` needs; `PYTHON` names its interpreter.
+/// Measures the page in a headless browser beside a demo, and beside a collector that receives a million
+/// flows of 2,000 nodes over loopback: first paint, frames also at 3840 by 2160, memory after an hour, a day
+/// of history, data of other origin, the colours of flows under colour blindness. Needs what `checks/page.py`
+/// needs; `PYTHON` names its interpreter.
 #[derive(Parser)]
 #[command(name = "cargo xtask long page")]
 struct Arguments {
-    /// Seconds the page stays open for its memory
+    /// Seconds the page stays open to measure its memory
     #[arg(long, value_name = "N", default_value_t = 3600)]
     seconds: u32,
     /// Flows of the large network
@@ -25,7 +26,7 @@ struct Arguments {
     only: String,
 }
 
-/// Builds the program and has the checks look at it.
+/// Builds the program and runs the checks of the page.
 ///
 /// # Errors
 /// A check failed, or the machine draws too slowly to conclude anything.

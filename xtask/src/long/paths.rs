@@ -1,4 +1,4 @@
-//! Paths of hundreds of flows whose reports overtake each other and are lost, over fabrics made with fresh seeds.
+//! Paths of hundreds of flows whose reports overtake each other and are lost, over fabrics from fresh seeds.
 
 use std::path::Path;
 
@@ -14,15 +14,16 @@ struct Arguments {
     /// Rounds of 60 fabrics each
     #[arg(long, value_name = "N", default_value_t = 4)]
     rounds: u32,
-    /// Seed of the first round; without it, the time
+    /// Seed of the first round; default: the time
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
 }
 
-/// Runs the rounds that `arguments` ask for.
+/// Runs the rounds selected by `arguments`.
 ///
 /// # Errors
-/// In one of the fabrics fewer than 99.9 % of the paths were right, or a change was not announced exactly once.
+/// In one of the fabrics fewer than 99.9 % of the paths were right, or a change was not announced exactly
+/// once.
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("paths");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));

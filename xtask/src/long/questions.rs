@@ -1,4 +1,4 @@
-//! What reception pays while the API is asked.
+//! The cost of API queries to reception.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,14 +8,14 @@ use clap::Parser;
 
 use crate::cargo::{build_programs, run as finish};
 
-/// Asks each kind of question a hundred times a second while the reports of 131,072 flows come in.
+/// Runs each kind of query a hundred times a second while the reports of 131,072 flows arrive.
 #[derive(Parser)]
 #[command(name = "cargo xtask long questions")]
 struct Arguments {
-    /// Times each kind is measured
+    /// Number of measurements of each kind
     #[arg(long, value_name = "N", default_value_t = 5)]
     rounds: u32,
-    /// Only questions whose name contains this
+    /// Only queries whose name contains this
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
     /// The Cargo profile of the programs
@@ -29,7 +29,7 @@ struct Arguments {
 /// Builds the programs and measures.
 ///
 /// # Errors
-/// They do not build, a question has no answer, or one costs reception more than 2 %.
+/// The programs do not build, a query has no answer, or one costs reception more than 2 %.
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("questions");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));

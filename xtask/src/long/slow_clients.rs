@@ -1,4 +1,4 @@
-//! Thousands of callers of the API that are silent, slow or do not read, beside those who ask.
+//! Thousands of API clients that are silent, slow or do not read, beside regular ones.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,22 +12,22 @@ use crate::cargo::{cargo, run as finish};
 #[derive(Parser)]
 #[command(name = "cargo xtask long slow-clients")]
 struct Arguments {
-    /// Callers
+    /// Number of clients
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     callers: u32,
-    /// Times both are asked
+    /// How often both are queried
     #[arg(long, value_name = "N", default_value_t = 100)]
     rounds: u32,
 }
 
-/// Runs the program's own test with as many callers as are asked for.
+/// Runs the program's own test with that many clients.
 ///
 /// # Errors
-/// One in a hundred answers took longer than a tenth of a second, or there was none.
+/// One in a hundred answers took longer than a tenth of a second, or was missing.
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("slow-clients");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));
-    // Each caller is a file of the test's process, which is more than most shells allow.
+    // Each client is an open file of the test's process, which exceeds the limit of most shells.
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -n \"$(ulimit -Hn)\" && exec \"$0\" \"$@\""]).arg(cargo(root).get_program());
     command

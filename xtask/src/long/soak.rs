@@ -1,4 +1,4 @@
-//! A collector under load for an hour, with faults thrown in.
+//! A collector under load for an hour, with injected faults.
 
 use std::path::Path;
 
@@ -7,23 +7,24 @@ use clap::Parser;
 
 use crate::cargo::{cargo, run as finish, target_directory};
 
-/// Prints the memory of the collector 60 times, and checks at the end that the sums balance. The faults: senders that are
-/// killed, nodes that begin anew, damaged and doubled datagrams, a collector that is stopped for half a second.
+/// Prints the memory of the collector 60 times, and checks at the end that the sums balance. The faults:
+/// killed senders, restarted nodes, damaged and duplicated datagrams, a collector that is stopped for half a
+/// second.
 #[derive(Parser)]
 #[command(name = "cargo xtask long soak")]
 struct Arguments {
-    /// How long, seconds
+    /// Duration, seconds
     #[arg(long, value_name = "N", default_value_t = 3_600)]
     seconds: u64,
     /// Reports a second
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     rate: u64,
-    /// How large the history may be; the default is reached within half an hour, so that retention runs
+    /// Maximum size of the history; the default is reached within half an hour, so that retention runs
     #[arg(long, value_name = "SIZE", default_value = "300MB")]
     max_size: String,
 }
 
-/// Runs the program's own test for as long as is asked for, on the program as it is released.
+/// Runs the program's own test for that long, on the program as it is released.
 ///
 /// # Errors
 /// A sum does not balance, or the memory of the last minute is more than 1.05 times that at a tenth of the time.

@@ -1,6 +1,6 @@
-//! What is left of a source when its comments and literals are blanked out?
+//! Sources without comments and literals.
 
-/// Replaces the comments and literals of Rust or C code with spaces; line breaks and offsets stay.
+/// Replaces the comments and literals of Rust or C code with spaces; line breaks and offsets are kept.
 pub(crate) fn blank(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut code = Vec::with_capacity(bytes.len());
@@ -18,7 +18,7 @@ fn blanked(byte: u8) -> u8 {
     if byte == b'\n' { byte } else { b' ' }
 }
 
-/// The offset behind the comment or literal that starts at `at`, if one does.
+/// The offset after the comment or literal that starts at `at`, if one does.
 fn literal_end(bytes: &[u8], at: usize) -> Option<usize> {
     match &bytes[at..] {
         [b'/', b'/', ..] => Some(find(bytes, at, b'\n').unwrap_or(bytes.len())),
@@ -49,7 +49,7 @@ fn block_comment_end(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
-/// The offset behind the closing `quote`, where a backslash takes the next byte with it.
+/// The offset after the closing `quote`; a backslash escapes the next byte.
 fn quoted_end(bytes: &[u8], from: usize, quote: u8) -> usize {
     let mut next = from;
     while let Some(byte) = bytes.get(next) {
@@ -62,7 +62,7 @@ fn quoted_end(bytes: &[u8], from: usize, quote: u8) -> usize {
     bytes.len()
 }
 
-/// The end of `"…"` or `#"…"#` behind an `r`; `None` for a raw identifier.
+/// The end of `"…"` or `#"…"#` after an `r`; `None` for a raw identifier.
 fn raw_string_end(bytes: &[u8], from: usize) -> Option<usize> {
     let hashes = bytes[from..].iter().take_while(|byte| **byte == b'#').count();
     if bytes.get(from + hashes) != Some(&b'"') {

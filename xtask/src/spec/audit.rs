@@ -1,4 +1,4 @@
-//! Which requirement or citation is not in order?
+//! The requirements and citations that are invalid.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,8 @@ pub(super) fn audit(documents: &[Document], citations: &Citations) -> Vec<Proble
     problems
 }
 
-/// False for a path or an address that merely looks like a citation: it has no number and no document of ours.
+/// False for a path or an address that only looks like a citation: it has no number and no document of this
+/// workspace.
 fn is_meant(name: &str, documents: &[Document]) -> bool {
     let Some((document, id)) = name.split_once('/') else { return false };
     id.contains('-') || documents.iter().any(|known| known.name == document)
@@ -72,7 +73,7 @@ fn standing(requirement: &Requirement) -> Option<&'static str> {
     }
 }
 
-/// Faults of what code and tests say about it.
+/// Faults of the citations in code and tests.
 fn cited(requirement: &Requirement, places: Option<&Places>) -> Option<String> {
     let in_code = places.is_some_and(|places| !places.code.is_empty());
     let in_tests = places.is_some_and(|places| !places.tests.is_empty());

@@ -1,4 +1,4 @@
-//! Where do code and tests name a requirement?
+//! The citations of requirements in code and tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -7,7 +7,8 @@ use regex_lite::Regex;
 
 use crate::source::Source;
 
-/// `int-2.1/md-07`: a document with its version, and the id within it, whose number may be missing by mistake.
+/// `int-2.1/md-07`: a document with its version, and the id within it, whose number may be missing by
+/// mistake.
 static CITATION: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b[a-z][a-z-]*-[0-9][0-9.]*/[a-z][a-z0-9]*(-[0-9]+)?\b")
         .expect("the pattern is a constant that the tests compile")
@@ -24,10 +25,10 @@ pub(super) struct Places {
     pub lines: Vec<String>,
 }
 
-/// The citations by what they cite, document and id.
+/// The citations by document and id.
 pub(super) type Citations = BTreeMap<String, Places>;
 
-/// Collects the citations of all sources; the path of a requirement file is none.
+/// Collects the citations of all sources; the path of a requirement file is not a citation.
 pub(super) fn find_all(sources: &[Source]) -> Citations {
     let mut citations = Citations::new();
     for source in sources {

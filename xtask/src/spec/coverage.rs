@@ -1,4 +1,4 @@
-//! What does spec/coverage.md say?
+//! The text of spec/coverage.md.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::citation::{Citations, Places};
 use super::requirement::{Document, Level, Requirement, Section};
 
-/// Where a requirement stands.
+/// The coverage of a requirement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Covered,
@@ -53,7 +53,7 @@ pub(super) fn render(documents: &[Document], citations: &Citations) -> String {
     text
 }
 
-/// How many requirements of each level stand where.
+/// The number of requirements of each level by coverage.
 fn summary(document: &Document, citations: &Citations) -> String {
     let names: Vec<_> = Standing::ALL.iter().map(|standing| standing.name()).collect();
     let mut text =
@@ -85,7 +85,7 @@ fn table(document: &Document, section: &Section, citations: &Citations) -> Strin
     text
 }
 
-/// The standing in words, with the files that cite the requirement.
+/// The coverage in words, with the files that cite the requirement.
 fn standing(requirement: &Requirement, places: &Places) -> String {
     let standing = Standing::of(requirement, places);
     let why = requirement.exception.as_ref().or(requirement.reason.as_ref());
@@ -101,7 +101,7 @@ fn standing(requirement: &Requirement, places: &Places) -> String {
     text
 }
 
-/// Links from `spec/` to files named by their paths from the workspace root.
+/// Links from `spec/` to files given by their paths from the workspace root.
 fn links(files: &BTreeSet<String>) -> String {
     let link = |path: &String| format!("[{}](../{path})", path.strip_prefix("crates/").unwrap_or(path));
     files.iter().map(link).collect::<Vec<_>>().join(", ")
@@ -115,7 +115,7 @@ fn places(document: &Document, requirement: &Requirement, citations: &Citations)
     citations.get(&format!("{}/{}", document.name, requirement.id)).cloned().unwrap_or_default()
 }
 
-/// A text that does not end its table cell early.
+/// A text that does not end its table cell prematurely.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

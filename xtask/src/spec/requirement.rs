@@ -1,4 +1,4 @@
-//! What does a specification ask, in our own words?
+//! The requirements of the specifications, in our own words.
 
 use std::fmt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::problem::Problem;
 use crate::source::files;
 
-/// Where the requirements live, one folder for each document.
+/// The folder of the requirements, with one folder for each document.
 const FOLDER: &str = "spec/requirements";
 
 /// How strongly a statement binds.
@@ -54,7 +54,7 @@ pub(super) struct Requirement {
     /// The title of the section that states it.
     pub section: String,
     pub text: String,
-    /// Why it is not followed, or whom it binds in our place.
+    /// Why it is not followed, or whom it binds instead.
     pub exception: Option<String>,
     pub scope: Option<Scope>,
     pub status: Option<Status>,
@@ -93,7 +93,7 @@ struct File {
     requirement: Vec<Requirement>,
 }
 
-/// Reads every document; a file that is not understood is a problem, and its requirements are missing.
+/// Reads every document; a file that cannot be parsed is a problem, and its requirements are missing.
 ///
 /// # Errors
 /// A folder or a file cannot be read.

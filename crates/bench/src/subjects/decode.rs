@@ -1,4 +1,4 @@
-//! How long does it take to read a report?
+//! The time to decode a report.
 
 use std::hint::black_box;
 
@@ -10,7 +10,7 @@ use inband_wire::{Strictness, dissect};
 use crate::measure::Subject;
 use crate::reports::Datagrams;
 
-/// Reads each report whole: its header and metadata, the packet's five-tuple, and every hop on its stack.
+/// Decodes each report in full: its header and metadata, the packet's five-tuple, and every hop on its stack.
 pub(crate) struct Decode {
     datagrams: Datagrams,
     hops: usize,
@@ -42,7 +42,7 @@ impl Subject for Decode {
     }
 }
 
-/// Reads one datagram, and says how many hops it holds.
+/// Decodes one datagram; returns the number of its hops.
 fn decode(datagram: &[u8]) -> usize {
     let Ok(group) = ReportGroup::parse(datagram) else { return 0 };
     let mut hops = 0;

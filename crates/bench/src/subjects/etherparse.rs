@@ -1,4 +1,4 @@
-//! How long does another library take just to parse the packet?
+//! The time of another library to parse the packet.
 
 use std::hint::black_box;
 

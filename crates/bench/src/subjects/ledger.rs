@@ -1,4 +1,4 @@
-//! How long does the collector take over a report?
+//! The time of the collector for a report.
 
 use std::hint::black_box;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -10,7 +10,8 @@ use inband_model::Nanos;
 use crate::measure::Subject;
 use crate::reports::Datagrams;
 
-/// Hands each datagram to the collector, which numbers, decodes and observes, and polls what it concludes.
+/// Passes each datagram to the collector, which checks its number, decodes and observes it, and polls the
+/// outputs.
 pub(crate) struct Ledger {
     collector: Collector,
     datagrams: Datagrams,

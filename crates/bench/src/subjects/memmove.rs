@@ -1,4 +1,4 @@
-//! How long does it take just to move the headers?
+//! The time to move the headers.
 
 use std::hint::black_box;
 
@@ -33,7 +33,7 @@ impl Subject for Memmove {
     fn run(&mut self) {
         let start = self.pool.range().start;
         for buffer in self.pool.buffers() {
-            // A node reads the length from the packet, so the compiler shall not know it either.
+            // A node reads the length from the packet, so it is hidden from the compiler here too.
             let length = black_box(self.length);
             buffer.copy_within(start..start + length, start.wrapping_add_signed(self.shift));
             black_box(buffer);

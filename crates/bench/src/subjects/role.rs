@@ -1,4 +1,4 @@
-//! How long does a node take over a packet?
+//! The time of a node for a packet.
 
 use std::hint::black_box;
 
@@ -11,14 +11,14 @@ use crate::fabric::{self, Role};
 use crate::measure::Subject;
 use crate::pool::{FRAMES, Pool};
 
-/// One node handling the same packet over and over, its reports polled and thrown away.
+/// One node that handles the same packet repeatedly; its reports are polled and discarded.
 pub(crate) struct OneNode {
     node: Node,
     role: Role,
     passage: Passage,
     pool: Pool,
     frame: Vec<u8>,
-    /// By how many bytes the node makes the packet longer.
+    /// Bytes that the node adds to the packet.
     growth: isize,
 }
 

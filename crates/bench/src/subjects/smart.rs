@@ -1,4 +1,4 @@
-//! How long does an XD node take over a packet whose report the smart filter holds back?
+//! The time of an XD node for a packet whose report is held back by the smart filter.
 
 use std::hint::black_box;
 
@@ -14,13 +14,13 @@ pub(crate) struct Postcards {
     node: Node,
     frames: Vec<Vec<u8>>,
     passage: Passage,
-    /// How many of the packets of a batch are reported.
+    /// Number of reported packets in a batch.
     reported: u64,
     reported_before: u64,
 }
 
 impl Postcards {
-    /// A node that watches every packet; `filter` is that of its reports.
+    /// A node that watches every packet; `filter` is its report filter.
     pub(crate) fn new(filter: &str, flows: u16) -> Result<Self> {
         let config = CONFIGURATION.replace("FILTER", filter);
         let config: NodeConfig = toml::from_str(&config).context("cannot read the configuration")?;

@@ -1,4 +1,4 @@
-//! How long does the flow watchlist take to decide about a packet?
+//! The time of the flow watchlist to decide about a packet.
 
 use std::hint::black_box;
 use std::net::Ipv4Addr;
@@ -10,7 +10,7 @@ use inband_wire::FiveTuple;
 
 use crate::measure::Subject;
 
-/// Packets of flows that entries all over the list watch, in an order that has no pattern.
+/// Packets of flows that are watched by entries all over the list, in an order without a pattern.
 pub(crate) struct Watching {
     watchlist: Watchlist,
     packets: Vec<Packet>,
@@ -69,7 +69,7 @@ fn entry(number: u32) -> WatchEntry {
     }
 }
 
-/// A packet that the entry of this number watches.
+/// A packet that is watched by the entry with this number.
 fn packet(number: u32) -> Packet {
     let (client, server) = (CLIENT, host(number));
     let (source, destination) = if number % 4 == 2 { (server, client) } else { (client, server) };

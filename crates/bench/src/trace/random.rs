@@ -1,4 +1,4 @@
-//! Numbers without a pattern, the same ones in every run.
+//! Pseudorandom numbers, the same in every run.
 
 /// SplitMix64.
 pub(super) struct Random(u64);
@@ -26,7 +26,7 @@ impl Random {
         self.next() % end
     }
 
-    /// A time of the given mean between two events that know nothing of each other.
+    /// A time of the given mean between two independent events.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

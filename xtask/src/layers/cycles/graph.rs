@@ -1,8 +1,8 @@
-//! A directed graph of files, and the groups in it that reach each other.
+//! A directed graph of files, and the groups of files that reach each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which file imports which, by their numbers.
+/// The imports between files, by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     arrows: BTreeMap<usize, BTreeSet<usize>>,
@@ -14,7 +14,7 @@ impl Graph {
         self.arrows.entry(from).or_default().insert(to);
     }
 
-    /// The groups of at least two files of which each reaches every other, by their smallest number.
+    /// The groups of at least two files in which each reaches every other, ordered by their smallest number.
     pub(super) fn cycles(&self) -> Vec<BTreeSet<usize>> {
         let reach: BTreeMap<usize, BTreeSet<usize>> =
             self.arrows.keys().map(|file| (*file, self.reachable(*file))).collect();

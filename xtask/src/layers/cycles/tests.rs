@@ -93,7 +93,7 @@ fn a_tree_of_names_is_opened_to_its_leaves() {
     assert_eq!(names, expected);
 }
 
-/// The cycles of a crate made of `files`, one a line.
+/// The cycles of a crate that consists of `files`, one per line.
 fn check(files: &[(&str, &str)]) -> String {
     let sources: Vec<Source> =
         files.iter().map(|(path, text)| Source::new(format!("src/{path}"), *text)).collect();

@@ -40,7 +40,7 @@ fn names(sources: &[Source]) -> Vec<String> {
     problems.filter_map(|problem| problem.what.split('`').nth(1).map(str::to_owned)).collect()
 }
 
-/// A crate with a type of so many fields, and `impl` blocks in so many files.
+/// A crate with a type of `fields` fields, and `impl` blocks in that many files.
 fn sources(fields: usize, files: usize) -> Vec<Source> {
     let fields: String = (0..fields).map(|field| format!("    pub f{field}: u8,\n")).collect();
     let lib = format!("pub struct Node<'a> {{\n{fields}}}\nimpl<T: Into<u8>> Clone for Node<'_> {{}}\n");
