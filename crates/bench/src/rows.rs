@@ -160,8 +160,8 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Adds a row if it is selected, and returns its index; a row is compared only with rows that exist in
-    /// full.
+    /// Adds a row if it is selected, and returns its index; it is compared with other rows only when all rows
+    /// are selected.
     fn add<S: Subject + 'static>(
         &mut self,
         name: String,

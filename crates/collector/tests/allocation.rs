@@ -1,4 +1,4 @@
-//! Does a report on what is known already cost no memory?
+//! Reports on known flows and paths allocate no memory.
 #![allow(unsafe_code, reason = "counting allocations takes an allocator")]
 
 mod support;
@@ -13,14 +13,14 @@ use zerocopy::IntoBytes;
 
 use support::{MdPacket, datagram, flow, hop, hops, mx_packet, node_report, sender, session, sink_report};
 
-/// The allocator of the system, which counts what each thread asks of it.
+/// The system allocator, counting the requests of each thread.
 struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is handed on unchanged to the system's allocator, which keeps the contract.
+// SAFETY: every call is passed unchanged to the system allocator, which keeps the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
@@ -68,10 +68,10 @@ fn reordering_and_small_losses_allocate_for_the_event_once_a_second_and_for_noth
     let packet = MdPacket::new(&hops(&[1, 11, 21, 2])).bytes();
     let datagrams = vec![datagram(2, 0, &[&sink_report(&packet)]); 50];
 
-    // Neighbours change places, and every fiftieth number is never used.
+    // Neighbours are swapped, and every fiftieth number is never used.
     let allocations = allocations_of_a_second_run(&datagrams, |step| (step ^ 1) + step / 50 * 2);
 
-    // The run takes two seconds. That a loss goes on takes its key and its evidence.
+    // The run takes two seconds. A continuing loss allocates its key and its evidence.
     assert!(allocations <= 2 * 4, "{allocations}");
 }
 
@@ -82,7 +82,7 @@ fn malformed_datagrams_allocate_nothing() {
     assert_eq!(allocations_of_a_second_run(&datagrams, |step| step), 0);
 }
 
-/// Sends the datagrams around several times, then counts what it costs to do so again.
+/// Sends the datagrams around several times, then counts the allocations of another round.
 fn allocations_of_a_second_run(datagrams: &[Vec<u8>], sequence: impl Fn(u32) -> u32) -> u64 {
     let mut datagrams = datagrams.to_vec();
     let mut collector = Collector::new(CollectorSettings::default());
@@ -104,7 +104,7 @@ fn allocations_of_a_second_run(datagrams: &[Vec<u8>], sequence: impl Fn(u32) -> 
         (ALLOCATIONS.get(), events)
     };
 
-    // Ten seconds: by then the loss has begun, and has as many reports behind it as are named.
+    // Ten seconds: by then the loss has begun, and has its maximum number of cited reports.
     let (before, begun) = run(200);
     let (after, events) = run(40);
 

@@ -1,4 +1,4 @@
-//! Does memory stay within its bound, whoever is made up?
+//! Memory stays within its bound, whatever senders forge.
 #![allow(unsafe_code, reason = "measuring memory takes an allocator")]
 
 mod support;
@@ -17,14 +17,14 @@ use support::{
     MdPacket, datagram, flow, hop, hop_via, hops, node_report, plain_packet, sender, session, sink_report,
 };
 
-/// The allocator of the system, which counts the bytes each thread holds.
+/// The system allocator, counting the bytes held by each thread.
 struct Measuring;
 
 thread_local! {
     static HELD_BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is handed on unchanged to the system's allocator, which keeps the contract.
+// SAFETY: every call is passed unchanged to the system allocator, which keeps the contract.
 unsafe impl GlobalAlloc for Measuring {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         HELD_BYTES.set(HELD_BYTES.get().wrapping_add(layout.size()));
@@ -74,7 +74,7 @@ fn ten_million_of_each_stay_within_the_default_bounds() {
     }
 }
 
-/// Sends `count` reports and as many again: memory stays below the bound, and the second half adds next to nothing.
+/// Sends `count` reports twice: memory stays below the bound, and the second half adds next to nothing.
 fn assert_bounded(settings: CollectorSettings, count: u32, bound_bytes: usize, report: fn(u32) -> Vec<u8>) {
     let before = HELD_BYTES.get();
     let held = || HELD_BYTES.get().wrapping_sub(before);
@@ -97,7 +97,7 @@ fn assert_bounded(settings: CollectorSettings, count: u32, bound_bytes: usize, r
 
     println!("{} KiB after {count}, {} KiB after twice as many", half >> 10, whole >> 10);
     assert!(whole <= bound_bytes, "{whole} bytes are held");
-    // A hash table may double once more, by how its hashes fall.
+    // A hash table may double once more, depending on its hashes.
     assert!(whole <= half + half / 3, "{half} bytes grew to {whole}");
     assert_eq!(collector.ledger().accepted, u64::from(count) * 2);
 }
@@ -139,14 +139,14 @@ fn new_flow_of_one_node(number: u32) -> Vec<u8> {
     numbered(&node_report(&packet, hop(2, 900, 3)), number)
 }
 
-/// A path of nodes that nobody has seen before.
+/// A path of nodes not seen before.
 fn new_path(number: u32) -> Vec<u8> {
     let nodes = [number * 3, number * 3 + 1, number * 3 + 2];
     let packet = MdPacket { flow: flow(number % 5_000), ..MdPacket::new(&hops(&nodes)) }.bytes();
     numbered(&sink_report(&packet), number)
 }
 
-/// Another interface on the way to one of many nodes.
+/// Another interface towards one of many nodes.
 fn new_choice(number: u32) -> Vec<u8> {
     let [egress, ..] = number.to_le_bytes();
     let way = [hop_via(1, 1, egress.into(), 900, 0), hop(number >> 8, 900, 0), hop(number >> 4, 900, 0)];
@@ -154,7 +154,7 @@ fn new_choice(number: u32) -> Vec<u8> {
     numbered(&sink_report(&packet), number)
 }
 
-/// A drop for one of all reasons and queues at one of many nodes.
+/// A drop for any reason and queue, at one of many nodes.
 fn new_drop(number: u32) -> Vec<u8> {
     let [reason, queue_id, ..] = number.to_le_bytes();
     let packet = plain_packet(&flow(number), 64);

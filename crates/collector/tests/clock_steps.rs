@@ -1,4 +1,4 @@
-//! What a time of day that is set changes: the times that are given out, and nothing else.
+//! Setting the time of day changes the times in outputs, and nothing else.
 
 mod support;
 
@@ -89,7 +89,8 @@ fn a_silence_ends_by_the_time_of_day() {
     assert!(!only(lab.events(EventKind::QueueCongestion)).silenced);
 }
 
-/// Half a minute of four flows, a sequence gap, drops of paths and a congestion, with the clock set `ahead` in the middle.
+/// Half a minute of four flows, a sequence gap, drops of paths and a congestion, with the clock set by
+/// `ahead` in the middle.
 fn life(ahead: i64) -> Vec<Output> {
     let mut lab = lab();
     for step in 0..150_u32 {
@@ -117,7 +118,7 @@ fn life(ahead: i64) -> Vec<Output> {
     lab.outputs()
 }
 
-/// What was given out, without times and what is named after them.
+/// The outputs, without times and what is named after times.
 fn without_times(outputs: &[Output]) -> Vec<Output> {
     let timeless = |output: &Output| match output.clone() {
         Output::Observation(Observation::Path(mut path)) => {

@@ -1,4 +1,4 @@
-//! When does the collector say that a queue is congested, and how deep are queues?
+//! Congestion of queues, and their depth.
 
 mod support;
 
@@ -68,7 +68,8 @@ fn an_episode_without_a_report_ends_after_ten_milliseconds() {
 fn a_queue_report_begins_an_episode_that_only_silence_ends() {
     let mut lab = Lab::new();
     queue_report(&mut lab);
-    // The node's threshold is not ours: a report below ours does not say that the queue has drained.
+    // The node's threshold is not the collector's: a report below ours does not mean that the queue has
+    // drained.
     postcard(&mut lab, 900, 1);
 
     let events = lab.events(EventKind::QueueCongestion);
@@ -93,7 +94,7 @@ fn a_q_bit_is_about_the_reporting_node_and_not_about_the_others_on_the_stack() {
 fn every_hop_on_a_stack_can_be_congested() {
     let mut lab = Lab::new();
     for _ in 0..2 {
-        // The first packet makes the path known, the second takes the short way.
+        // The first packet makes the path known, the second takes the short one.
         let packet = MdPacket::new(&[hop(1, 900, 0), hop(11, 400_000, 99), hop(5, 900, 0)]).bytes();
         lab.report(5, &sink_report(&packet));
         lab.wait(Nanos::from_millis(20));
@@ -250,7 +251,7 @@ fn the_fourth_episode_in_a_second_goes_on_until_the_queue_was_calm_for_a_second(
     assert_eq!((events[0].count, congestion(&events[0]).episodes), (6, 6));
     assert_eq!(congestion(&events[0]).phase, CongestionPhase::End);
     assert!(events[0].last <= calm_at);
-    // From here on each is told by itself.
+    // From here on each is announced separately.
     episode(&mut lab);
     assert_eq!(phases(&mut lab), [CongestionPhase::Begin, CongestionPhase::End]);
 }
@@ -270,7 +271,7 @@ fn episodes_that_recur_by_silence_are_one_as_well() {
     assert_eq!(episodes, [1, 1, 1, 1, 1, 1, 1, 7]);
 }
 
-/// One packet that waits, and one that does not.
+/// One packet that is queued, and one that is not.
 fn episode(lab: &mut Lab) {
     postcard(lab, 150_000, 10);
     postcard(lab, 900, 0);

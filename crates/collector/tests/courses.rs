@@ -1,4 +1,5 @@
-//! The course of every kind of event: with the smallest settings, a cause that goes on is one event that goes on.
+//! The course of every kind of event: even with the smallest settings, a persistent cause is one active
+//! event.
 
 mod support;
 
@@ -20,10 +21,10 @@ use support::{
     plain_packet, sender, session, sink_report,
 };
 
-/// What happens in one step of 200 ms.
+/// The input of one step of 200 ms.
 type Cause = fn(&mut Lab, u32);
 
-/// The kinds with a course, and what goes on in each step.
+/// The kinds with a course, and their cause in each step.
 const COURSES: &[(EventKind, Cause)] = &[
     (EventKind::ReportLoss, every_third_report_is_lost),
     (EventKind::SequenceGap, every_third_number_is_missing),
@@ -43,7 +44,7 @@ const COURSES: &[(EventKind, Cause)] = &[
     (EventKind::ReportAboutReport, a_report_is_reported),
 ];
 
-/// The kinds without a course, or whose course their own state ends; their tests are elsewhere.
+/// The kinds without a course, or whose course is ended by their own state; their tests are elsewhere.
 const OTHERS: &[EventKind] = &[
     EventKind::SequenceReset,
     EventKind::NewFlow,
@@ -55,8 +56,8 @@ const OTHERS: &[EventKind] = &[
     EventKind::HistoryTrouble,
 ];
 
-/// The kinds of [`OTHERS`] with settings, and what leads to them, or not, in each step. With the smallest settings every
-/// microburst is one of a storm.
+/// The kinds of [`OTHERS`] with settings, and their cause, or the lack of it, in each step. With the smallest
+/// settings every microburst is part of a storm.
 const MOMENTS: &[(EventKind, Cause)] = &[
     (EventKind::NewFlow, flows_appear),
     (EventKind::PathChange, a_flow_takes_turns_between_paths),
@@ -160,7 +161,7 @@ fn events_that_go_on_when_the_collector_ends_get_an_end() {
     assert_eq!(lab.collector.active_events().count(), 0);
 }
 
-/// The events of a kind while its cause goes on for forty seconds, and until long after.
+/// The events of a kind while its cause persists for forty seconds, and until long after.
 fn course(events: EventSettings, kind: EventKind, cause: Cause) -> Vec<Event> {
     let paths = PathSettings { flow_idle_s: 600, ..PathSettings::default() };
     let mut lab = Lab::with(CollectorSettings { events, paths, ..CollectorSettings::default() });
@@ -171,7 +172,7 @@ fn course(events: EventSettings, kind: EventKind, cause: Cause) -> Vec<Event> {
         lab.wait(Nanos(Nanos::from_millis(200).0.saturating_sub(passed.0)));
     }
     lab.wait(Nanos::from_secs(200));
-    // A rule is complied with when a report shows it.
+    // A rule counts as complied with when a report shows it.
     lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 2])).bytes()));
     lab.wait(Nanos::from_secs(200));
     let mut events = lab.events(kind);
@@ -194,7 +195,7 @@ fn defaults() -> EventSettings {
     }
 }
 
-/// Every time and every bound as small as it can be set.
+/// Every time and every bound at its minimum.
 fn smallest() -> EventSettings {
     let EventSettings { path_policy, sequence_gap, health, .. } = defaults();
     EventSettings {
@@ -270,7 +271,7 @@ fn flows_appear(lab: &mut Lab, step: u32) {
 }
 
 fn a_flow_takes_turns_between_paths(lab: &mut Lab, step: u32) {
-    // Ten steps are longer than what tells a reroute from a move.
+    // Ten steps are longer than the time that distinguishes a reroute from a move.
     let middle = if step % 40 < 20 { 11 } else { 12 };
     lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, middle, 2])).bytes()));
 }
@@ -372,7 +373,7 @@ fn one_of_two_links_carries_all(lab: &mut Lab, step: u32) {
     }
 }
 
-/// A packet over the link from node 1 to node 2, which took so long by their clocks.
+/// A packet over the link from node 1 to node 2, with this latency by their clocks.
 fn timed(lab: &mut Lab, link_latency_ns: i64) {
     let sent_at = lab.now.0;
     let came_at = sent_at.saturating_add_signed(link_latency_ns);
@@ -390,7 +391,7 @@ fn a_packet_arrives_before_it_is_sent(lab: &mut Lab, step: u32) {
     timed(lab, -400 - i64::from(step) * 400);
 }
 
-/// Below zero and drifting: both are told.
+/// Below zero and drifting: both are announced.
 fn a_clock_runs_fast(lab: &mut Lab, step: u32) {
     timed(lab, i64::from(step) * 900 - 90_000);
 }

@@ -1,4 +1,4 @@
-//! What do events of dropped and missing packets say in detail?
+//! Details of events of dropped and missing packets.
 
 mod support;
 
@@ -41,7 +41,7 @@ fn packets_that_a_node_only_counts_are_dropped_where_it_says() {
     for count in [40, 2] {
         summary(&mut lab, 0x4849, &drop_summary([5, 5], [1, 2], count));
     }
-    // No interface was chosen for this one.
+    // No interface was selected for this one.
     summary(&mut lab, 0x4849, &drop_summary([5, 5], [1, 0], 7));
     lab.wait(Nanos::from_secs(1));
 
@@ -114,7 +114,7 @@ fn what_a_node_cannot_forward_is_a_blackhole_when_nothing_comes_past_it() {
     drop_report_at(&mut lab, 63);
     for _ in 0..3 {
         lab.wait(Nanos::from_secs(1));
-        // The nodes before the hole go on.
+        // The nodes before the hole continue to report.
         postcards(&mut lab, &[(1, 64)]);
     }
 

@@ -1,4 +1,4 @@
-//! Is every kind of event raised when it should be, with the right evidence, and not when things only look like it?
+//! Every kind of event is raised when it should be, with the right evidence, and not by lookalikes.
 
 mod support;
 
@@ -20,8 +20,8 @@ use support::{
     plain_packet, sender, session, sink_report,
 };
 
-/// A row for each kind: what raises it, the key and severity it has then, a place in its detail and what stands there,
-/// the nodes whose reports are its evidence; and what only looks like it.
+/// A row for each kind: the scenario that raises it, its key and severity, a place in its detail with the
+/// value there, the nodes whose reports are its evidence; and a lookalike.
 macro_rules! scenarios {
     ($($kind:ident: $raise:ident, $key:expr, $severity:ident, $place:literal: $value:expr, $nodes:expr; not $calm:ident;)*) => {
         mod raised {
@@ -109,13 +109,13 @@ fn every_kind_has_a_scenario() {
     assert_eq!(missing, Vec::<&EventKind>::new());
 }
 
-/// What an event must say.
+/// The expected contents of an event.
 struct Expected<'a> {
     key: &'a str,
     severity: Severity,
     place: &'a str,
     value: Value,
-    /// Nodes whose reports it rests on.
+    /// Nodes whose reports are its evidence.
     nodes: &'a [u32],
 }
 
@@ -187,7 +187,7 @@ fn numbered(lab: &mut Lab, numbers: &[u32]) {
 fn two_of_ten_reports_are_lost() -> Lab {
     let mut lab = Lab::new();
     numbered(&mut lab, &[1, 2, 3, 6, 7, 8, 9, 10]);
-    // The window is full only then.
+    // Only then is the window full.
     lab.wait(Nanos::from_secs(60));
     lab
 }
@@ -214,7 +214,7 @@ fn a_node_counts_on_after_a_silence() -> Lab {
     lab
 }
 
-/// Packets that their source has numbered, as node 5 reports them.
+/// Packets numbered by their source, as node 5 reports them.
 fn numbered_packets(numbers: &[u32]) -> Lab {
     let sequence_gap = NumberSettings { domain: Some(0x5453), ..NumberSettings::default() };
     let mut lab = with(EventSettings { sequence_gap, ..EventSettings::default() });
@@ -299,7 +299,7 @@ fn a_flow_avoids_the_firewall() -> Lab {
 fn a_flow_passes_the_firewall() -> Lab {
     let mut lab = behind_a_firewall();
     stack(&mut lab, &[1, 7, 2]);
-    // Of a path that is not whole nothing can be said.
+    // A path that is not whole cannot be judged.
     let part = MdPacket { flow: flow(2), max_hop_count_exceeded: true, ..MdPacket::new(&hops(&[1, 11])) };
     lab.report(2, &sink_report(&part.bytes()));
     lab
@@ -336,7 +336,7 @@ fn two_flows_stop_at_a_link() -> Lab {
     flows_stop_at_a_link(&[1, 2])
 }
 
-/// Half a minute over two equal links, of which the second is taken by one of so many packets.
+/// Half a minute over two equal links, of which the second is taken by one in `one_of` packets.
 fn two_links(one_of: u32) -> Lab {
     let mut lab = Lab::new();
     for step in 0..8_000 {
@@ -366,7 +366,7 @@ fn postcard(lab: &mut Lab, latency: u32) {
     postcard_of(lab, 1, latency, None);
 }
 
-/// A report of node 5 on a packet, with the utilisation of the link where it is given.
+/// A report of node 5 on a packet, with the utilisation of the link if given.
 fn postcard_of(lab: &mut Lab, number: u32, latency: u32, utilization: Option<u32>) {
     let packet = plain_packet(&flow(number), 64);
     let metadata = HopMetadata { egress_utilization: utilization, ..hop(5, latency, 9) };
@@ -405,7 +405,7 @@ fn a_link_is_nearly_full_for_ten_seconds() -> Lab {
     let mut lab = Lab::new();
     utilized(&mut lab, 9_001, 120);
     assert_eq!(lab.collector.active_events().filter(|view| is_utilization(view.event.kind())).count(), 1);
-    // Between the two levels it goes on, and ends below the lower one.
+    // Between the two levels the event continues, and it ends below the lower one.
     utilized(&mut lab, 8_000, 200);
     assert_eq!(lab.collector.active_events().filter(|view| is_utilization(view.event.kind())).count(), 1);
     utilized(&mut lab, 7_999, 40);
@@ -448,7 +448,7 @@ fn packets_hardly_wait() -> Lab {
     latencies(&[900, 100_000, 900])
 }
 
-/// Packets that wait for up to 200 microseconds within a third of a millisecond.
+/// Packets that are queued for up to 200 microseconds within a third of a millisecond.
 fn burst(lab: &mut Lab, utilization: Option<u32>) {
     for _ in 0..3 {
         postcard_of(lab, 1, 200_000, utilization);
@@ -528,7 +528,7 @@ fn a_node_reports_what_it_forwards() -> Lab {
 
 // --- clocks and nodes
 
-/// A packet over the link from node 1 to node 2, which took so long by their clocks.
+/// A packet over the link from node 1 to node 2, with this latency by their clocks.
 fn timed(lab: &mut Lab, link_latency_ns: i64) {
     let sent_at = lab.now.0;
     let came_at = sent_at.saturating_add_signed(link_latency_ns);
@@ -562,7 +562,7 @@ fn fifteen_seconds_of(latency: impl Fn(i64) -> i64) -> Lab {
     let mut lab = Lab::new();
     for step in 0..150 {
         timed(&mut lab, latency(step));
-        // The clock of the test goes a microsecond further with each report.
+        // The clock of the test advances a microsecond with each report.
         lab.wait(Nanos(99_999_000));
     }
     lab

@@ -1,4 +1,4 @@
-//! A simulated fabric raises the events of what happens in it, and none while nothing does.
+//! A simulated fabric raises the events of its faults, and none without faults.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "support/fabric.rs"]
@@ -44,7 +44,7 @@ fn an_incast_is_congestion_with_its_culprits_at_the_queue_where_it_happens() {
         _ => None,
     });
     let worst = culprits.max_by_key(|culprits| culprits.residence).expect("somebody filled the queue");
-    // Six sources are no incast by the default of eight; nobody sends half of it either.
+    // Six sources are no incast by the default of eight, and none of them sends half of it.
     assert_eq!(worst.pattern, CulpritPattern::Mixed);
     assert!(worst.culprits.iter().any(|culprit| culprit.flow.destination_port == 7_000), "{worst:?}");
 }
@@ -54,7 +54,7 @@ fn a_link_that_fails_is_a_reroute_of_the_flows_on_it() {
     let mut fabric = fabric(Mode::Md);
     add_flows(&mut fabric);
     for spine in 0..2 {
-        // Whichever way the flows of leaf 0 take, one of the two failures moves them.
+        // Whichever paths the flows of leaf 0 take, one of the two failures moves them.
         let at = (2 + 2 * spine as u64) * SECOND;
         fabric.schedule(at, Action::FailLink { leaf: 0, spine });
         fabric.schedule(at + SECOND, Action::RestoreLink { leaf: 0, spine });
@@ -86,7 +86,7 @@ fn path_change(event: &Event) -> Option<PathChangeKind> {
     }
 }
 
-/// What the collector announces of the reports of a run.
+/// The announcements of the collector for the reports of a run.
 fn events(mut fabric: Fabric, until: u64) -> Vec<Event> {
     let mut collector = Collector::new(CollectorSettings::default());
     let mut events = Vec::new();

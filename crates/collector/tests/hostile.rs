@@ -1,4 +1,4 @@
-//! Does the collector survive reports that nobody in their right mind would send?
+//! Hostile reports do not break the collector.
 
 mod support;
 
@@ -28,7 +28,7 @@ struct Sent {
     version: u8,
 }
 
-/// What is done to a datagram on its way.
+/// The damage to a datagram in transit.
 #[derive(Debug, Clone)]
 enum Damage {
     None,
@@ -58,7 +58,7 @@ proptest! {
         prop_assert!(lab.collector.ports().count() <= 5);
         prop_assert!(lab.collector.deepest_queues(100).len() <= 6);
         prop_assert!(lab.collector.ledger_view().streams.len() <= 3);
-        // Once everything is forgotten, nothing is left behind.
+        // Once every flow has expired, nothing is left behind.
         lab.wait(Nanos::from_secs(200));
         let overflows = lab.collector.overflows();
         prop_assert_eq!((overflows.flows, overflows.paths), (0, 0));

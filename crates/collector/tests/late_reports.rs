@@ -1,4 +1,4 @@
-//! What reports that are late, lost or told apart by nothing must not lead to.
+//! Reports that are late, lost or without an order do not cause wrong conclusions.
 
 mod support;
 
@@ -27,7 +27,7 @@ fn a_report_that_another_flows_report_overtakes_counts_for_the_path_of_its_own()
         for (node_id, ttl) in [(1, 64), (11, 63), (2, 62)] {
             let [a, b] = [1, 2].map(|number| plain_packet(&flow(number), ttl));
             let [a, b] = [&a, &b].map(|packet| node_report(packet, hop(node_id, 900, 0)));
-            // Node 11 reports the second flow behind the first, and it arrives before.
+            // Node 11 reports the second flow after the first, and that report arrives earlier.
             let order = if node_id == 11 { [1, 0] } else { [0, 1] };
             for which in order {
                 let sequence = 2 * round + which;
@@ -62,7 +62,7 @@ fn a_report_of_the_path_before_that_was_late_before_it_was_numbered_changes_noth
     assert_eq!(changes(&mut lab), [PathChangeKind::EcmpMove]);
     assert_eq!(lab.collector.overflows().late_reports, 1);
 
-    // What arrives when nothing may be that late is another change.
+    // Later than any late report may be, it is another change.
     lab.wait(Nanos::from_millis(400));
     lab.report(2, &sink_report(&stack(11)));
     assert_eq!(changes(&mut lab).len(), 1);
@@ -262,7 +262,7 @@ fn equal_packets_that_their_source_does_not_number_are_no_loop() {
 #[test]
 fn what_a_silence_in_a_capture_ends_is_settled_by_what_was_before_it() {
     let mut lab = Lab::new();
-    // The reader of a capture has no time to call between two packets.
+    // The reader of a capture makes no calls between two packets.
     for round in 0..6 {
         for (node_id, ttl) in [(1, 64), (11, 63), (2, 62)] {
             lab.report(node_id, &node_report(&plain_packet(&flow(1), ttl), hop(node_id, 900, 0)));
@@ -306,7 +306,7 @@ fn nodes_beyond_those_that_a_flow_is_followed_through_are_counted() {
 
 #[test]
 fn one_lost_report_of_every_kind_is_no_other_path() {
-    // Postcards of a node are lost in turn, one in four; the path stays as it is.
+    // Postcards of a node are lost alternately, one in four; the path stays unchanged.
     let mut lab = Lab::new();
     for round in 0..40_u32 {
         for (place, node_id) in [1, 11, 21, 2].into_iter().enumerate() {
@@ -333,7 +333,7 @@ fn given(links: &[(u32, u16, u32, u16)]) -> Lab {
     Lab::with(CollectorSettings { paths, ..CollectorSettings::default() })
 }
 
-/// A packet that its source has given a number.
+/// A packet numbered by its source.
 fn numbered_packet(number: u32) -> Vec<u8> {
     let mut header = MxHeader::new(INSTRUCTIONS);
     header.set_domain(0x5453, 0x8000, 0);
@@ -343,7 +343,7 @@ fn numbered_packet(number: u32) -> Vec<u8> {
     packet(&flow(1), 64, 0x17, &int)
 }
 
-/// The stack of a packet that came to node 1 at a time in milliseconds.
+/// The stack of a packet that reached node 1 at a time in milliseconds.
 fn stamped_stack(spine: u32, at: u64) -> Vec<u8> {
     let stamped = |node_id| HopMetadata {
         ingress_timestamp: Some(at * 1_000_000),

@@ -1,4 +1,5 @@
-//! The ledger held against a small model: loss, duplication, reordering, wrap, restart, spoofed senders and made-up nodes.
+//! The ledger against a small model: loss, duplication, reordering, wrap, restart, spoofed senders and forged
+//! nodes.
 
 mod support;
 
@@ -14,7 +15,7 @@ use proptest::prelude::{
 
 use support::{Lab, datagram, flow, hop, node_report, older_datagram, plain_packet, sender};
 
-/// What the network does to one datagram.
+/// The effect of the network on one datagram.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
     Arrives,
@@ -23,17 +24,17 @@ enum Fate {
     Delayed { by: usize },
 }
 
-/// A node: what becomes of its datagrams from one restart to the next.
+/// A node: the fate of its datagrams from one restart to the next.
 #[derive(Debug, Clone)]
 struct Node {
     is_2_0: bool,
-    /// The first number of the first run, counted back from the end of the sequence space, which a node that restarts does
-    /// not come near: there a restart looks like a loss.
+    /// The first number of the first run, counted back from the end of the sequence space. A restarting node
+    /// does not come near the end: there a restart looks like a loss.
     before_wrap: u32,
     runs: Vec<Vec<Fate>>,
 }
 
-/// What somebody who sees both ends counts.
+/// The counts of an observer of both ends.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Truth {
     lost: u64,
@@ -65,7 +66,7 @@ proptest! {
                     sent += 1;
                 }
                 for (made_up, host) in made_up.get(step).into_iter().zip([66]) {
-                    // Other ids than those of the nodes.
+                    // Different from the ids of the nodes.
                     lab.datagram_from(from(host), &report(made_up | 0x8000_0000, *made_up, true));
                     sent += 1;
                 }
@@ -99,12 +100,12 @@ proptest! {
     }
 }
 
-/// Small tables, and a reorder window that reaches over what is lost while a datagram is delayed.
-/// How many networks are tried; `cargo xtask long ledger` asks for more.
+/// Number of networks; `cargo xtask long ledger` sets more.
 fn cases() -> u32 {
     std::env::var("INBAND_LEDGERS").ok().and_then(|text| text.parse().ok()).unwrap_or(48)
 }
 
+/// Small tables, and a reorder window that covers the losses while a datagram is delayed.
 fn settings() -> CollectorSettings {
     let ledger = LedgerSettings {
         max_streams: 40,
@@ -115,7 +116,7 @@ fn settings() -> CollectorSettings {
     CollectorSettings { ledger, ..CollectorSettings::default() }
 }
 
-/// Whether more than 20 of the made-up ids were sent.
+/// Whether more than 20 of the forged ids were sent.
 fn lab_ran_long_enough(nodes: &[Node], made_up: &[u32]) -> bool {
     let steps = nodes.iter().flat_map(|node| &node.runs).map(|fates| deliver(fates).len()).max().unwrap_or(0);
     made_up.iter().take(steps).map(|id| id | 0x8000_0000).collect::<BTreeSet<_>>().len() > 20
@@ -128,7 +129,7 @@ fn node() -> impl Strategy<Value = Node> {
         1 => (1_usize..60).prop_map(|again_after| Fate::Twice { again_after }),
         1 => (1_usize..60).prop_map(|by| Fate::Delayed { by }),
     ];
-    // The first datagram of a run arrives in its place: what was sent before it is not the ledger's to know.
+    // The first datagram of a run arrives in its place: the ledger cannot know of those sent before it.
     let run = prop::collection::vec(fate, 1..400).prop_map(|mut fates| {
         fates[0] = Fate::Arrives;
         fates

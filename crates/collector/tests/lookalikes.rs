@@ -1,4 +1,4 @@
-//! What is announced where several things happen at once, and what must not be?
+//! Announcements when several things happen at once, and lookalikes that must not be announced.
 
 mod support;
 
@@ -27,7 +27,7 @@ fn a_path_that_changes_while_every_third_report_is_lost_changes_once() {
 
     let expected = [
         ("ecmp-move", 1),
-        // Behind three epochs without a flow on the old links.
+        // After three epochs without a flow on the old links.
         ("reroute end", 1),
         ("new-flow once", 1),
         ("path", 2),
@@ -45,7 +45,7 @@ fn packets_that_are_sprayed_over_two_paths_are_one_flap_and_a_path_a_second() {
         lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, spine, 2])).bytes()));
         lab.wait(Nanos::from_micros(500));
     }
-    // The flow comes to rest, and the path it keeps is the one that is told last.
+    // The flow settles, and the path it keeps is the last one reported.
     lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 13, 2])).bytes()));
     lab.wait(Nanos::from_secs(2));
 
@@ -61,7 +61,7 @@ fn packets_that_are_sprayed_over_two_paths_are_one_flap_and_a_path_a_second() {
 #[test]
 fn a_link_that_takes_the_place_of_another_between_two_looks_is_no_imbalance() {
     let mut lab = Lab::new();
-    // Links 2 and 3 carry the same; 2 goes out of service; 4, which was used once, comes in as 2 is given up.
+    // Links 2 and 3 carry the same; 2 goes out of service; 4, which was used once, replaces 2.
     let egress = |step: u16| match step {
         0 => 4,
         1..1_000 => 2 + step % 2,
@@ -163,7 +163,7 @@ fn a_sink_that_stops_reporting_is_one_suspect_link_until_it_reports_again() {
     assert_eq!((told.get("flap"), told.get("report-loss begin"), told.get("loop begin")), (None, None, None));
 }
 
-/// A hop that gives times and no latency.
+/// A hop with times and without a latency.
 fn timed(node_id: u32, ingress: u64, egress: u64) -> HopMetadata {
     HopMetadata {
         hop_latency: None,
@@ -173,7 +173,7 @@ fn timed(node_id: u32, ingress: u64, egress: u64) -> HopMetadata {
     }
 }
 
-/// How often each kind of event was announced, and how often a path was.
+/// How often each kind of event was announced, and how often a path was reported.
 fn told(lab: &mut Lab) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for output in lab.outputs() {

@@ -1,4 +1,4 @@
-//! Does the collector understand what nodes tell of packets they only count?
+//! Reports that only count packets.
 
 mod support;
 

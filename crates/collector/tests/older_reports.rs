@@ -1,4 +1,4 @@
-//! What does the collector conclude from reports of the versions before 2.0?
+//! Conclusions from reports of the versions before 2.0.
 
 mod support;
 
@@ -15,14 +15,14 @@ use support::{
     sender, sink_report,
 };
 
-/// The UDP payload of a hand-built packet, which has Ethernet, IPv4 and UDP in front.
+/// The UDP payload of a hand-built packet, which starts with Ethernet, IPv4 and UDP.
 macro_rules! payload {
     ($name:literal) => {
         payload(include_str!(concat!("../../../testdata/packets/", $name, ".hex")))
     };
 }
 
-/// The same of a packet that another program sent.
+/// The UDP payload of a packet that another program sent.
 macro_rules! captured {
     ($name:literal) => {
         payload(include_str!(concat!("../../../testdata/captured/", $name, ".hex")))
@@ -41,7 +41,7 @@ fn frame(text: &str) -> Vec<u8> {
     bytes.collect()
 }
 
-/// A datagram of an older version with `report`, of node 2 unless it names none.
+/// A datagram of an older version with `report`, of node 2 unless it contains no node id.
 fn older(version: DraftVersion, sequence: u32, report: &Draft<'_>) -> Vec<u8> {
     older_datagram(2, version, sequence, report)
 }
@@ -54,13 +54,13 @@ fn from(last: u8) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, last], 6000))
 }
 
-/// The report of a sink that names itself nowhere but in the stack.
+/// The report of a sink whose id is only in the stack.
 fn unnamed(sequence: u32) -> Vec<u8> {
     let packet = MdPacket::new(&hops(&[1, 11, 2])).bytes();
     older(DraftVersion::V0_5, sequence, &sink_report(&packet))
 }
 
-/// The report of the same sink of a drop, in which it names itself.
+/// A drop report of the same sink, which contains its id.
 fn named(node_id: u32, sequence: u32) -> Vec<u8> {
     let packet = plain_packet(&flow(2), 64);
     let drop = Some(Drop { queue_id: 0, reason: 80 });
@@ -92,7 +92,7 @@ fn the_numbers_of_older_versions_have_32_bits() {
     let packet = plain_packet(&flow(1), 64);
     let report = node_report(&packet, hop(2, 900, 0));
     for (version, numbers) in [
-        // 2^22 and what is behind it is one step on, not a new start.
+        // Crossing 2^22 is one step forward, not a restart.
         (DraftVersion::V1_0, [0x003f_ffff, 0x0040_0000, 0x0040_0001]),
         (DraftVersion::V0_5, [0xffff_fffe, 0xffff_ffff, 0]),
     ] {
@@ -187,7 +187,7 @@ fn stacks_of_older_versions_tell_the_path() {
         (payload!("report-1.0-sink-ethernet-embedded"), vec![0x1111_1111, 0x2222_2222]),
         (payload!("host-int-latency-report-nodeid"), vec![2, 3]),
         (payload!("host-int-latency-report-no-nodeid"), vec![2, 3]),
-        // Written by Host-INT's own daemon of a packet from this project's source.
+        // Written by Host-INT's own daemon for a packet from this project's source.
         (captured!("host-int-1.0.0-latency-report"), vec![11, 12]),
     ] {
         let mut lab = Lab::new();
@@ -234,7 +234,7 @@ fn local_reports_of_several_nodes_tell_a_path() {
     }
 }
 
-/// The latencies a node with these timestamps is seen to have.
+/// The latencies derived from these timestamps of a node.
 fn latencies(ingress: u64, egress: u64) -> Vec<Nanos> {
     let packet = plain_packet(&flow(1), 64);
     let metadata = HopMetadata {

@@ -1,4 +1,5 @@
-//! Paths of flows whose reports overtake each other and are lost, beside the ways that their packets took.
+//! Paths of flows whose reports overtake each other and are lost, compared with the paths that their packets
+//! took.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -20,7 +21,7 @@ use judge::{Findings, judge};
 
 const MS: u64 = 1_000_000;
 
-/// 40 flows of a packet a second over five routers, which change their way twice.
+/// 40 flows of a packet a second over five routers, which change their path twice.
 fn setup(mode: Mode) -> Setup {
     Setup {
         seed: seed(),
@@ -119,7 +120,7 @@ fn assert_right(setup: Setup) -> Findings {
     findings
 }
 
-/// A seed of its own for each run; SEED in the environment repeats one.
+/// A separate seed for each run; SEED in the environment repeats one.
 fn seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
     number("SEED", now.as_secs())

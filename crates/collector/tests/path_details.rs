@@ -1,4 +1,4 @@
-//! What do events of loops, links and paths say in detail?
+//! Details of events of loops, links and paths.
 
 mod support;
 
@@ -96,7 +96,7 @@ fn reports_of_single_nodes_time_a_link_only_when_they_are_about_the_same_packet(
         identified(&mut lab, 5, 63, checksum, at(5, came_at + 700));
         lab.wait(Nanos::from_secs(2));
     }
-    // Another packet than the last of node 1.
+    // Another packet than the last one of node 1.
     identified(&mut lab, 5, 63, 9, at(5, 99_000));
 
     let link = lab.collector.links().next().expect("a link");

@@ -1,4 +1,4 @@
-//! What does the collector conclude from the reports of single nodes, in INT-MX and INT-XD mode?
+//! Conclusions from the reports of single nodes, in INT-MX and INT-XD mode.
 
 mod support;
 
@@ -16,7 +16,7 @@ const EPOCH: Nanos = Nanos(1 << 30);
 #[test]
 fn reports_of_several_nodes_make_a_path_after_they_have_settled() {
     let mut lab = Lab::new();
-    // They arrive in any order; the TTL of the reported packet falls on the way.
+    // They arrive in any order; the TTL of the reported packet falls along the path.
     pass(&mut lab, &[(2, 62), (1, 64), (11, 63)]);
     lab.wait(Nanos(1_599_000_000));
     assert_eq!(lab.paths(), Vec::<Vec<u32>>::new());
@@ -88,7 +88,7 @@ fn a_detour_is_one_change_of_path_after_it_has_settled() {
             other => panic!("not a change of path: {other:?}"),
         })
         .collect();
-    // The second announcement tells that it was a reroute.
+    // The second announcement reports that it was a reroute.
     assert_eq!(changes, ["1:1:2 > 1:11:2 > 1:2:2 to 1:1:2 > 1:12:2 > 1:2:2"; 2]);
 }
 
@@ -97,7 +97,7 @@ fn a_detour_before_the_path_has_settled_leaves_no_mixture_of_both() {
     let mut lab = Lab::new();
     pass(&mut lab, &[(1, 64), (11, 63), (2, 62)]);
     lab.wait(Nanos::from_millis(600));
-    // Node 1 sends to another neighbour, as it must where the next node is another one.
+    // Node 1 sends to another neighbour, as it must when the next node is another one.
     lab.report(1, &node_report(&plain_packet(&flow(1), 64), hop_via(1, 1, 3, 900, 0)));
     pass(&mut lab, &[(12, 63), (2, 62)]);
 
@@ -124,7 +124,7 @@ fn a_node_that_falls_silent_while_others_report_leaves_the_path() {
     run_for(&mut lab, &[(1, 64), (11, 63), (2, 62)], 4);
     lab.outputs();
 
-    // Packets that reach the nodes around it as before are likelier to pass it than not.
+    // Packets that reach the nodes around it as before more likely pass it than not.
     run_for(&mut lab, &[(1, 64), (2, 62)], 7);
     assert_eq!(lab.paths(), [[1, 2]; 0]);
     run_for(&mut lab, &[(1, 64), (2, 62)], 2);
@@ -157,7 +157,7 @@ fn another_interface_of_a_node_is_a_change_and_a_report_without_interfaces_is_no
     assert_eq!(lab.outputs(), []);
 
     lab.report(1, &node_report(&packet, hop_via(1, 1, 7, 900, 0)));
-    // Node 2 is still entered where the other interface led to; its second report comes from behind the change.
+    // Node 2 is still entered where the other interface led to; its second report was sent after the change.
     for _ in 0..2 {
         lab.report(2, &node_report(&plain_packet(&flow(1), 63), hop(2, 900, 0)));
         lab.wait(EPOCH);
@@ -217,7 +217,7 @@ fn single_reports_do_not_change_what_stacks_tell_as_long_as_stacks_come() {
 #[test]
 fn an_order_that_is_a_guess_teaches_no_links() {
     let mut lab = Lab::new();
-    // Nothing but clocks tells the order of the first flow, and they are wrong.
+    // Only clocks order the first flow, and they are wrong.
     for (node_id, timestamp) in [(1, 200), (3, 100)] {
         let metadata = HopMetadata { ingress_timestamp: Some(timestamp), ..hop(node_id, 900, 0) };
         lab.report(node_id, &node_report(&plain_packet(&flow(1), 64), metadata));
@@ -290,7 +290,7 @@ fn pass(lab: &mut Lab, nodes: &[(u32, u8)]) {
     }
 }
 
-/// A packet at the end of each of so many epochs.
+/// A packet at the end of each of `epochs` epochs.
 fn run_for(lab: &mut Lab, nodes: &[(u32, u8)], epochs: usize) {
     for _ in 0..epochs {
         lab.wait(EPOCH);

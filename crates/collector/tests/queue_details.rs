@@ -1,4 +1,4 @@
-//! What do events of queues and latencies say in detail, and when do they end?
+//! Details of events of queues and latencies, and when they end.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Is every hop of every report kept, once?
+//! Every hop of every report is recorded, once.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! A collector in parts: the streams of nodes in several ledgers and the flows in several shards, with bytes between
-//! them, say what one collector says.
+//! A collector in parts: the streams of nodes in several ledgers and the flows in several shards, with
+//! serialized reports between them, produces what a single collector produces.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "support/fabric.rs"]
@@ -18,10 +18,10 @@ use inband_sim::{Action, MILLISECOND, SECOND};
 
 use fabric::{CLOCK_NS, add_flows, add_incast, address_of, fabric, session};
 
-/// How often what is due is done.
+/// Interval at which due work is done.
 const TICK_NS: u64 = 10 * MILLISECOND;
 
-/// Events that rest on several flows and several nodes, of which a shard sees its own only.
+/// Events that depend on several flows and nodes, of which a shard sees only a part.
 const OF_LINKS: [EventKind; 6] = [
     EventKind::PathChange,
     EventKind::LatencyChange,
@@ -71,7 +71,7 @@ fn every_shard_has_a_part_of_the_work() {
     assert_eq!(all, parts.answers.iter().filter(|answer| answer.starts_with("flow ")).count());
 }
 
-/// What a collector, or its parts together, say of a run.
+/// The results of a collector, or of its parts together, for a run.
 struct Said {
     ledger: Ledger,
     events: Vec<Event>,
@@ -171,7 +171,7 @@ fn sum(streams: &[StreamShard]) -> Ledger {
     })
 }
 
-/// Hands out the datagrams of each tick, with its end.
+/// Returns the datagrams of each tick, with the end of the tick.
 fn for_each_tick(datagrams: &[Datagram], mut handle: impl FnMut(Nanos, &[Datagram])) {
     let mut rest = datagrams;
     let mut end = CLOCK_NS;
@@ -181,7 +181,7 @@ fn for_each_tick(datagrams: &[Datagram], mut handle: impl FnMut(Nanos, &[Datagra
         handle(Nanos(end), batch);
         rest = later;
     }
-    // Whatever is due comes to its end.
+    // Everything that is due completes.
     for _ in 0..500 {
         end += TICK_NS;
         handle(Nanos(end), &[]);
@@ -202,7 +202,7 @@ fn settings() -> CollectorSettings {
     CollectorSettings { events, ..CollectorSettings::default() }
 }
 
-/// The reports of a fabric where flows come, a queue fills, a link fails, and reports are lost on their way.
+/// The reports of a fabric where flows begin, a queue fills, a link fails, and reports are lost in transit.
 fn datagrams(mode: Mode) -> Vec<Datagram> {
     let mut fabric = fabric(mode);
     add_flows(&mut fabric);

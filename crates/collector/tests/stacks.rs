@@ -1,4 +1,4 @@
-//! What does the collector conclude from INT-MD metadata stacks?
+//! Conclusions from INT-MD metadata stacks.
 
 mod support;
 
@@ -112,7 +112,7 @@ fn latency_comes_from_the_timestamps_where_it_is_not_told() {
 
     lab.report(3, &sink_report(&packet.bytes()));
 
-    // The second clock wraps; the third was set back, which gives no latency.
+    // The second clock wraps around; the third was set back, which gives no latency.
     assert_eq!(lab.path_observations()[0].hop_latency, [Some(250), Some(20), None]);
 }
 
@@ -189,7 +189,7 @@ fn links_of_both_paths_say_nothing_about_the_kind_of_a_change() {
     lab.report(3, &sink_report(&packet(1, &[1, 2, 11, 3])));
     lab.report(3, &sink_report(&packet(1, &[1, 2, 12, 3])));
 
-    // The flow ends, and nobody else uses the link from 1 to 2; the links it left still carry another flow.
+    // The flow ends, and no other uses the link from 1 to 2; the links it left still carry another flow.
     for _ in 0..40 {
         lab.wait(Nanos::from_millis(100));
         lab.report(3, &sink_report(&packet(2, &[2, 11, 3])));
@@ -250,7 +250,7 @@ fn a_report_that_was_overtaken_changes_no_path() {
 
 #[test]
 fn a_stack_marked_e_or_m_or_cut_or_of_a_dropped_packet_changes_no_path() {
-    // More hops than the path that is known, so that not only shorter ones are ruled out.
+    // More hops than the known path, so that not only shorter ones are ruled out.
     let short = MdPacket::new(&hops(&[1, 12, 13, 14]));
     let exceeded = MdPacket { max_hop_count_exceeded: true, ..short.clone() }.bytes();
     let too_long = MdPacket { mtu_exceeded: true, ..short.clone() }.bytes();
@@ -308,7 +308,7 @@ fn an_intermediate_report_and_the_rest_from_the_sink_make_one_path() {
 fn a_transit_hop_may_report_the_stack_and_begin_the_next_one_itself() {
     let mut lab = Lab::new();
     let first_part = MdPacket::new(&hops(&[1])).bytes();
-    // INT main contents without metadata: a domain that the node does not know.
+    // INT main contents without metadata: a domain unknown to the node.
     let no_metadata = Draft { intermediate: true, domain: Some((7, 0, &[])), ..sink_report(&first_part) };
 
     lab.report(11, &no_metadata);
@@ -353,7 +353,7 @@ fn where_a_path_was_joined_no_link_is_certain() {
     lab.report(2, &sink_report(&MdPacket::new(&hops(&[12, 2])).bytes()));
     lab.outputs();
 
-    // Nothing but a link from 11 to 12 could order these two.
+    // Only a link from 11 to 12 could order these two.
     for node_id in [12, 11] {
         lab.report(node_id, &node_report(&plain_packet(&flow(2), 64), hop(node_id, 900, 0)));
     }
@@ -435,7 +435,7 @@ fn the_same_node_by_another_interface_is_a_loop_unless_hairpins_are_allowed_ther
 
     assert_eq!(loops(&[], &hairpin), [(Confidence::Probable, Severity::Warning)]);
     assert_eq!(loops(&[5], &hairpin), []);
-    // Hops that ran out speak for a loop wherever it is.
+    // Exhausted hops indicate a loop wherever it is.
     assert_eq!(loops(&[5], &ran_out), [(Confidence::Probable, Severity::Critical)]);
 }
 
@@ -467,7 +467,7 @@ fn a_hop_that_does_not_tell_its_node_id_is_on_the_path_and_in_no_statistics() {
 fn a_packet_marked_as_int_that_cannot_be_is_counted_and_tells_no_path() {
     let mut lab = Lab::new();
     let whole = MdPacket::new(&hops(&[1, 11, 2])).bytes();
-    // Byte 29 is the shim's length, byte 34 holds Hop ML: behind IPv4, UDP and the shim.
+    // Byte 29 is the shim's length, byte 34 contains Hop ML: after IPv4, UDP and the shim.
     for (at, wrong) in [(29, 0), (34, 31)] {
         let mut packet = whole.clone();
         packet[at] = wrong;

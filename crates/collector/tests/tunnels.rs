@@ -1,4 +1,4 @@
-//! Is a flow that of the innermost packet, also where the report has cut it short?
+//! The flow is that of the innermost packet, also where the report has cut it short.
 
 mod support;
 
@@ -41,7 +41,7 @@ fn a_flow_is_that_of_the_innermost_packet() {
 fn a_flow_is_known_where_the_report_ends_with_the_inner_headers() {
     for (name, inner_type, around) in TUNNELS {
         let bytes = around(&plain_packet(&flow(3), 64));
-        // Behind the UDP header of the inner packet are 8 bytes of payload.
+        // The UDP header of the inner packet is followed by 8 bytes of payload.
         let cut = &bytes[..bytes.len() - 8];
         assert_eq!(flows(*inner_type, cut), [flow(3)], "{name}");
     }
@@ -103,8 +103,8 @@ fn md(of: &Flow, node_ids: &[u32]) -> Vec<u8> {
     MdPacket { flow: *of, ..MdPacket::new(&hops(node_ids)) }.bytes()
 }
 
-/// `inner` in a packet of VXLAN, with INT-MD of these nodes between the UDP header and VXLAN's where there are
-/// some.
+/// `inner` in a packet of VXLAN, with INT-MD of these nodes, if any, between the UDP header and the VXLAN
+/// header.
 fn in_vxlan(node_ids: &[u32], inner: &[u8]) -> Vec<u8> {
     let outer = Flow { destination_port: 4789, ..flow(9) };
     let vxlan = [&[8, 0, 0, 0, 0, 0, 7, 0][..], &ethernet(&[0x08, 0x00], inner)].concat();

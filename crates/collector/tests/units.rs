@@ -38,7 +38,7 @@ fn a_node_is_busy_by_its_own_full_utilization() {
         let used = |latency| HopMetadata { egress_utilization: Some(99), ..hop(5, latency, 9) };
         for latency in [200_000, 900] {
             let packet = plain_packet(&flow(1), 64);
-            // With the utilization beside the rest.
+            // With the utilization beside the other metadata.
             lab.report(
                 5,
                 &Draft { instructions: Instructions(0xfd00), ..node_report(&packet, used(latency)) },
@@ -102,7 +102,7 @@ fn lab<const N: usize>(queue_congestion: CongestionSettings, units: [(NodeId, No
     Lab::with(CollectorSettings { events, ..CollectorSettings::default() })
 }
 
-/// A report of a node with this depth of queue 0 and a latency that is no congestion.
+/// A report of a node with this depth of queue 0 and a latency without congestion.
 fn postcard(lab: &mut Lab, node_id: u32, occupancy: u32) {
     lab.report(node_id, &node_report(&plain_packet(&flow(1), 64), hop(node_id, 900, occupancy)));
 }

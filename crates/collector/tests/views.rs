@@ -1,4 +1,4 @@
-//! What does the collector answer when it is asked?
+//! The views of the collector.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Does an event begin once, go on, and end?
+//! The begin, course and end of events.
 
 use inband_model::{
     Acknowledgement, Confidence, EndReason, Event, EventDetail, EventId, EventKind, Nanos, NodeId, Phase,
@@ -135,7 +135,7 @@ fn more_events_than_there_is_room_for_are_announced_and_counted() {
     let other = book.begin(event("b", 1_000), Course::until_quiet(QUIET)).unwrap();
 
     assert_eq!((other.phase, book.untracked(), book.active().count()), (Phase::Once, 1, 1));
-    // It is not told again with each sign.
+    // It is not announced again with each sign.
     assert_eq!(book.begin(event("b", 1_050), Course::until_quiet(QUIET)), None);
     for key in ["c", "d", "e"] {
         book.once(event(key, 1_000));

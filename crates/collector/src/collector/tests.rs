@@ -1,4 +1,4 @@
-//! Does every datagram end in exactly one place?
+//! Every datagram is counted in exactly one place.
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use zerocopy::IntoBytes;
 use super::Collector;
 use crate::settings::CollectorSettings;
 
-/// A report without contents: a mere notification.
+/// A report without contents: a bare notification.
 const EMPTY_REPORT: [u8; 4] = [0, 0, 0, 0];
 
 #[test]
@@ -69,7 +69,7 @@ fn a_gap_is_a_loss_when_no_report_may_be_so_late() {
     assert_eq!(collector.poll_timeout(), Some(now(500_000_007)));
     collector.handle_timeout(now(500_000_007));
     assert_eq!(collector.ledger().lost, 1);
-    // What is left is the end of the event.
+    // The remaining output is the end of the event.
     assert_eq!(collector.poll_timeout(), Some(now(60_500_000_007)));
 }
 

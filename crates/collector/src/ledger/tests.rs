@@ -1,4 +1,4 @@
-//! Does every datagram end in one place, and every stream keep its own count?
+//! Every datagram is counted in one place, and every stream separately.
 
 use std::net::SocketAddr;
 
@@ -136,7 +136,7 @@ fn a_spoofed_sender_of_a_known_node_id_never_drives_the_losses_up() {
             for _ in 0..100 {
                 random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 ledger.datagram_from(66, known, random);
-                // And steps that grow, as if each were explained by the one before.
+                // Growing steps, as if each were explained by the previous one.
                 ledger.datagram_from(66, known, random.wrapping_add(60_000));
             }
         }
@@ -303,7 +303,7 @@ impl Fixture {
         self.ledger.total()
     }
 
-    /// The phases of the events announced since this was asked last.
+    /// The phases of the events announced since the last call.
     fn phases(&mut self) -> Vec<Phase> {
         let outputs = std::iter::from_fn(|| self.outbox.pop());
         outputs
@@ -314,7 +314,7 @@ impl Fixture {
             .collect()
     }
 
-    /// The losses announced since this was asked last.
+    /// The losses announced since the last call.
     fn losses(&mut self) -> Vec<ReportLoss> {
         let events = std::iter::from_fn(|| self.outbox.pop());
         events

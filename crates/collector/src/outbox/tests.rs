@@ -1,4 +1,4 @@
-//! Does a full outbox keep what matters and count the rest?
+//! A full outbox keeps what matters and counts the rest.
 
 use inband_model::{
     Confidence, Event, EventDetail, Flow, Hop, HopLatencyObservation, Nanos, NodeId, Observation, Origin,

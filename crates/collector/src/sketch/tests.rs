@@ -1,4 +1,4 @@
-//! Are quantiles as exact as is said, whatever the latencies?
+//! Quantiles have the documented accuracy, whatever the latencies.
 
 use inband_model::Nanos;
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
@@ -32,7 +32,7 @@ fn the_distant_past_fades_and_the_count_does_not() {
     for _ in 0..FADE_AT {
         sketch.record(10);
     }
-    // Half of the samples were given up; a little more than the other half outweighs what is left.
+    // Half of the samples were dropped; a little more than the other half outweighs the rest.
     for _ in 0..=FADE_AT / 2 {
         sketch.record(1_000);
     }

@@ -1,4 +1,4 @@
-//! Flows through a made-up fabric whose ways are known, and the reports on them.
+//! Flows through a synthetic fabric with known paths, and the reports on them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,32 +16,32 @@ pub(crate) enum Mode {
     Xd,
 }
 
-/// What a run is like.
+/// The parameters of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setup {
     pub(crate) seed: u64,
     pub(crate) mode: Mode,
     pub(crate) flows: u32,
-    /// Nodes on a way.
+    /// Number of nodes on a path.
     pub(crate) hops: usize,
     pub(crate) seconds: u64,
     /// Nanoseconds between the packets of a flow.
     pub(crate) every: u64,
-    /// By how much reports are late at most, half of them before they are numbered and half behind.
+    /// Maximum delays of reports, before and after they are numbered.
     pub(crate) delay: [u64; 2],
     pub(crate) lost_percent: u64,
     /// Whether nodes are routers.
     pub(crate) ttl_falls: bool,
-    /// Whether reports say when a packet came to a node.
+    /// Whether reports contain the time at which a packet reached a node.
     pub(crate) stamps: bool,
-    /// Whether each interface has a number of its own.
+    /// Whether each interface has a distinct number.
     pub(crate) ports: bool,
     pub(crate) settle_ms: u64,
-    /// Seconds between two changes of the way of a flow; 0: none.
+    /// Seconds between two changes of the path of a flow; 0: none.
     pub(crate) changes_every: u64,
 }
 
-/// A datagram on its way.
+/// A datagram in transit.
 #[derive(Debug)]
 pub(crate) struct Sent {
     pub(crate) arrives: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Sent {
 /// A hop: node, ingress and egress.
 pub(crate) type Way = Vec<(u32, u16, u16)>;
 
-/// The ways of a flow, each with the time of the first packet on it.
+/// The paths of a flow, each with the time of the first packet on it.
 #[derive(Debug)]
 pub(crate) struct Course {
     pub(crate) flow: Flow,
@@ -77,10 +77,10 @@ impl Random {
     }
 }
 
-/// The time of the first packet at the earliest.
+/// The earliest time of the first packet.
 pub(crate) const BEGIN: u64 = 1_700_000_000_000_000_000;
 const SECOND: u64 = 1_000_000_000;
-/// Nodes at each place of a way.
+/// Number of nodes at each place of a path.
 const WIDTH: u64 = 4;
 
 /// All flows of a run, and their reports in the order of arrival.
@@ -180,7 +180,7 @@ fn way(setup: &Setup, places: &[Option<u32>]) -> Way {
     way
 }
 
-/// Puts one or two nodes between the ends in the place of others, or leaves one out or in.
+/// Replaces one or two nodes between the ends, or removes or inserts one.
 fn change(setup: &Setup, places: &mut [Option<u32>], random: &mut Random) {
     let inner = setup.hops as u64 - 2;
     let at = 1 + random.below(inner) as usize;
@@ -202,11 +202,11 @@ fn change(setup: &Setup, places: &mut [Option<u32>], random: &mut Random) {
     }
 }
 
-/// What the nodes of a way report of a packet.
+/// The reports of the nodes on a path about a packet.
 fn reports(setup: &Setup, flow: &Flow, way: &Way, at: u64) -> Vec<(u32, Vec<u8>)> {
     let metadata = |place: usize| {
         let (node, ingress, egress) = way[place];
-        // No clock is that of another node.
+        // Each node has a different clock.
         let came_at = at + u64::from(node) * 7_000 + place as u64 * 1_000;
         let stamp = |time| setup.stamps.then_some(time);
         HopMetadata {

@@ -1,4 +1,4 @@
-//! What the collector made of a run, beside what was so.
+//! The conclusions of the collector about a run, compared with the truth.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use inband_model::{Event, EventDetail, EventKind, Flow, Nanos, Observation, Path
 use super::fabric::{BEGIN, Course, Setup, Way, run, topology};
 use super::support::{sender, session};
 
-/// What the collector made of a run.
+/// The conclusions of the collector about a run.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) changes: usize,
@@ -17,21 +17,21 @@ pub(crate) struct Findings {
     pub(crate) once: usize,
     pub(crate) never: usize,
     pub(crate) again: usize,
-    /// Announcements of what did not happen.
+    /// Announcements of changes that did not happen.
     pub(crate) false_changes: usize,
-    /// Paths looked at while they were steady, and those of them that were right.
+    /// Paths checked while they were steady, and those of them that were right.
     pub(crate) looked_at: usize,
     pub(crate) right: usize,
     /// Flows whose path is right at the end.
     pub(crate) flows: usize,
     pub(crate) right_at_end: usize,
-    /// Paths told, and those of them that no packet took.
+    /// Paths reported, and those of them that no packet took.
     pub(crate) told: usize,
     pub(crate) told_wrong: usize,
     pub(crate) false_losses: usize,
-    /// Events of other kinds that nothing in the run is a cause of.
+    /// Events of other kinds, which have no cause in the run.
     pub(crate) others: usize,
-    /// How long after the first packet a change was announced, nanoseconds, by rising order.
+    /// How long after the first packet each change was announced, nanoseconds, in ascending order.
     pub(crate) lateness: Vec<u64>,
 }
 
@@ -42,14 +42,14 @@ impl Findings {
         self.lateness.get(last * permille / 1_000).copied().unwrap_or(0)
     }
 
-    /// Whether 99.9 % of the paths are right, every change was announced once, and nothing else was.
+    /// Whether 99.9 % of the paths are right, and every change was announced once and nothing else was.
     pub(crate) fn is_right(&self) -> bool {
         self.is_right_but_for(self.looked_at / 1_000, 0)
     }
 
-    /// The same for few flows, of which some more may be wrong by chance: four standard deviations of one in a thousand.
-    /// Where reports are lost, five in a row of a last node are lost in one run of a thousand, and look like a flow that
-    /// ends before it: a change that follows is announced as one from there.
+    /// The same for few flows, of which a few more may be wrong by chance: four standard deviations of one in
+    /// a thousand. Where reports are lost, five in a row of a last node are lost in one run of a thousand,
+    /// which looks like a flow that ends before it: a later change is announced as one from there.
     pub(crate) fn is_right_but_for_chance(&self, setup: &Setup) -> bool {
         let expected = self.looked_at / 1_000;
         self.is_right_but_for(expected + 4 * expected.isqrt(), usize::from(setup.lost_percent > 0))
@@ -100,7 +100,7 @@ pub(crate) fn judge(setup: &Setup) -> Findings {
     let (courses, sent) = run(setup);
     let mut findings = Findings { flows: courses.len(), ..Findings::default() };
     let mut announced: Vec<(u64, Event)> = Vec::new();
-    // When a path is steady: three reports of each node have been sent, and have had time to arrive.
+    // A path is steady when three reports of each node have been sent and have had time to arrive.
     let steady = 3 * setup.every + setup.settle_ms * 1_000_000 + 3_200_000_000;
     let mut next_look = BEGIN;
     let mut sent = sent.into_iter().peekable();
@@ -158,7 +158,7 @@ fn course_of<'a>(courses: &'a [Course], flow: &Flow) -> &'a Course {
     courses.iter().find(|course| course.flow == *flow).expect("only these flows are reported")
 }
 
-/// Looks at the paths that have been steady for a while.
+/// Checks the paths that have been steady for a while.
 fn look(collector: &Collector, courses: &[Course], now: u64, steady: u64, findings: &mut Findings) {
     for course in courses {
         let Some((since, way)) = course.ways.iter().rev().find(|(since, _)| *since <= now) else { continue };
@@ -171,7 +171,7 @@ fn look(collector: &Collector, courses: &[Course], now: u64, steady: u64, findin
     }
 }
 
-/// Tells announcements of changes that took place from others.
+/// Separates announcements of changes that took place from others.
 fn assign(courses: &[Course], announced: &[(u64, Event)], findings: &mut Findings) {
     let mut used = vec![false; announced.len()];
     for course in courses {

@@ -1,4 +1,4 @@
-//! A simulated fabric whose nodes report every packet, what happens in it, and the addresses of its reports.
+//! A simulated fabric whose nodes report every packet, its faults, and the addresses of its reports.
 
 use std::net::SocketAddr;
 
@@ -29,7 +29,7 @@ pub(crate) fn fabric(mode: Mode) -> Fabric {
     Fabric::new(config).unwrap()
 }
 
-/// Datagrams far below what the links carry, between hosts of different leaves.
+/// Far fewer datagrams than the links can carry, between hosts of different leaves.
 pub(crate) fn add_flows(fabric: &mut Fabric) {
     for (source, destination, port) in [(0, 7, 5_000), (2, 4, 5_001), (6, 1, 5_002), (3, 5, 5_003)] {
         let traffic = Traffic::Udp(UdpTraffic {
@@ -67,13 +67,13 @@ pub(crate) fn add_incast(fabric: &mut Fabric) {
     fabric.add_incast(&incast).unwrap();
 }
 
-/// Where the reports of a node come from.
+/// The source of the reports of a node.
 pub(crate) fn address_of(node_id: u32) -> SocketAddr {
     let [a, b, c, d] = node_id.to_be_bytes();
     SocketAddr::from(([10, b.wrapping_add(a), c, d], 6_000))
 }
 
-/// Where reports go.
+/// The destination of reports.
 pub(crate) fn session() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 32_766))
 }

@@ -1,4 +1,4 @@
-//! How are reports made for tests?
+//! Construction of reports for tests.
 #![allow(dead_code, reason = "every test file uses another part of it")]
 
 use std::collections::{HashMap, HashSet};
@@ -15,7 +15,7 @@ use inband_wire::report::{Draft, Drop, GroupHeader, InnerType};
 use inband_wire::udp::UdpHeader;
 use zerocopy::IntoBytes;
 
-/// What a transit hop adds in these tests.
+/// The metadata that a transit hop adds in these tests.
 pub(crate) const INSTRUCTIONS: Instructions = Instructions(0xf000);
 
 /// A collector with a clock, and nodes that number their reports.
@@ -43,19 +43,19 @@ impl Lab {
         }
     }
 
-    /// Hands in a datagram with one report of a node.
+    /// Passes a datagram with one report of a node.
     pub(crate) fn report(&mut self, node_id: u32, draft: &Draft<'_>) {
         let sequence = self.next_sequence(node_id);
         self.numbered(node_id, sequence, draft);
     }
 
-    /// Hands in a datagram with one report of a node and a sequence number of its own.
+    /// Passes a datagram with one report of a node and an explicit sequence number.
     pub(crate) fn numbered(&mut self, node_id: u32, sequence: u32, draft: &Draft<'_>) {
         self.note_sent(node_id, sequence);
         self.datagram(&datagram(node_id, sequence, &[draft]));
     }
 
-    /// Notes that a node sends a report.
+    /// Records that a node sends a report.
     pub(crate) fn note_sent(&mut self, node_id: u32, sequence: u32) {
         self.sent.insert((node_id, sequence));
     }
@@ -65,26 +65,26 @@ impl Lab {
         self.sent.contains(&(node_id, sequence))
     }
 
-    /// Hands in a report after the one that the node will send next.
+    /// Passes a report that follows the next one of the node.
     pub(crate) fn overtake(&mut self, node_id: u32, first: &Draft<'_>, second: &Draft<'_>) {
         let (early, late) = (self.next_sequence(node_id), self.next_sequence(node_id));
         self.datagram(&datagram(node_id, late, &[first]));
         self.datagram(&datagram(node_id, early, &[second]));
     }
 
-    /// Hands in any bytes.
+    /// Passes arbitrary bytes.
     pub(crate) fn datagram(&mut self, bytes: &[u8]) {
         self.datagram_from(sender(), bytes);
     }
 
-    /// Hands in any bytes from somewhere.
+    /// Passes arbitrary bytes from an address.
     pub(crate) fn datagram_from(&mut self, sender: SocketAddr, bytes: &[u8]) {
         self.now = self.now + Nanos(1_000);
         self.collector.handle_datagram(self.now, sender, session(), bytes);
         self.drain();
     }
 
-    /// Lets time pass, with everything that becomes due in it.
+    /// Lets time pass, and does everything that becomes due.
     pub(crate) fn wait(&mut self, span: Nanos) {
         let end = self.now + span;
         while let Some(due) = self.collector.poll_timeout().filter(|due| *due <= end) {
@@ -95,7 +95,7 @@ impl Lab {
         self.now = end;
     }
 
-    /// The paths told since this was asked last, as lists of node ids.
+    /// The paths reported since the last call, as lists of node ids.
     pub(crate) fn paths(&mut self) -> Vec<Vec<u32>> {
         self.path_observations().iter().map(nodes).collect()
     }
@@ -116,7 +116,7 @@ impl Lab {
             .collect()
     }
 
-    /// The events of a kind announced since this was asked last.
+    /// The events of a kind announced since the last call.
     pub(crate) fn events(&mut self, kind: EventKind) -> Vec<Event> {
         let is_wanted = |output: &Output| matches!(output, Output::Event(event) if event.kind() == kind);
         let (events, rest): (Vec<Output>, Vec<Output>) = self.outputs.drain(..).partition(is_wanted);
@@ -130,12 +130,12 @@ impl Lab {
             .collect()
     }
 
-    /// Everything given out since this was asked last.
+    /// All outputs since the last call.
     pub(crate) fn outputs(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.outputs)
     }
 
-    /// The only flow there is.
+    /// The only flow.
     pub(crate) fn only_flow(&self) -> FlowView<'_> {
         let mut flows = self.collector.flows();
         let flow = flows.next().expect("a flow");
@@ -240,19 +240,19 @@ pub(crate) fn dropped<'a>(draft: &Draft<'a>, drop: Option<Drop>) -> Draft<'a> {
     Draft { dropped: true, tracked_flow: false, instructions: Instructions(0xfc01), drop, ..*draft }
 }
 
-/// Node 5 reports that it dropped a packet of a flow in a queue, which it tells nothing else of.
+/// Node 5 reports that it dropped a packet of a flow in a queue, without further metadata.
 pub(crate) fn drop_of_queue(lab: &mut Lab, number: u32, reason: u8, queue_id: u8) {
     let packet = plain_packet(&flow(number), 64);
     let drop = Some(Drop { queue_id, reason });
     lab.report(5, &dropped(&node_report(&packet, HopMetadata { queue: None, ..hop(5, 900, 0) }), drop));
 }
 
-/// Whether events are told once, begin or end.
+/// Whether events are announced once, begin or end.
 pub(crate) fn phases(events: &[Event]) -> Vec<Phase> {
     events.iter().map(|event| event.phase).collect()
 }
 
-/// A hop with interfaces 1 and 2, so many nanoseconds of latency and so deep a queue 0.
+/// A hop with interfaces 1 and 2, this latency in nanoseconds and this depth of queue 0.
 pub(crate) fn hop(node_id: u32, latency: u32, occupancy: u32) -> HopMetadata {
     hop_via(node_id, 1, 2, latency, occupancy)
 }
@@ -295,7 +295,7 @@ pub(crate) fn datagram(node_id: u32, sequence: u32, reports: &[&Draft<'_>]) -> V
     bytes
 }
 
-/// A report datagram of an older version; its packet is put into an Ethernet frame.
+/// A report datagram of an older version; its packet is wrapped in an Ethernet frame.
 pub(crate) fn older_datagram(
     node_id: u32,
     version: DraftVersion,

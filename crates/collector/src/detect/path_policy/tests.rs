@@ -1,4 +1,4 @@
-//! Is a path judged by each part of a rule, and only when all of it is known?
+//! A path is judged by each part of a rule, and only when it is known in whole.
 
 use std::net::IpAddr;
 

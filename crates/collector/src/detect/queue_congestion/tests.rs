@@ -55,7 +55,7 @@ fn the_steps_of_an_episode_begin_with_its_first_packet_and_end_when_it_is_over()
     assert_eq!([first.is_congested, second.is_congested], [true, false]);
 }
 
-/// Shows the detector a report of a packet with this hop latency.
+/// Passes the detector a report of a packet with this hop latency.
 fn report(network: &mut Network, state: &mut State, outbox: &mut Outbox, now: u64, latency: u64) {
     let (now, reading) = (Nanos(now), reading(latency));
     let report = ReportReference { node_id: NodeId(5), received_at: now, ..ReportReference::default() };

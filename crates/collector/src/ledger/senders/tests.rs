@@ -1,4 +1,4 @@
-//! Is a node found that names itself in some reports only?
+//! Attribution of a node that includes its id in some reports only.
 
 use super::{IpAddr, NodeId, Sender, Senders, SocketAddr};
 

@@ -1,4 +1,4 @@
-//! Does a stream's sequence tell loss, duplicates, reordering, restarts and the unknowable apart?
+//! Loss, duplicates, reordering, restarts and unknown losses are distinguished.
 
 mod model;
 
@@ -262,7 +262,7 @@ fn a_node_that_restarts_soon_after_it_began_is_told_by_a_run_of_its_numbers() {
     for number in 16..4_000 {
         assert_eq!(stream.arrive(number), Arrival::InOrder);
     }
-    // Once more: the numbers in front of the 16th are of the run before, so they are not known.
+    // Again: the numbers before the 16th are of the previous run, so they are unknown.
     stream.wait(Nanos::from_millis(200));
     for number in 0..15 {
         assert_eq!(stream.arrive(number), Arrival::Reordered);
@@ -339,7 +339,7 @@ fn steps_share_what_a_loss_explains() {
 
 #[test]
 fn a_loss_of_nearly_all_reports_for_a_minute_is_exact() {
-    // 10,000 a second, of which one in fifty arrives, and now and then none for a tenth of a second.
+    // 10,000 a second, of which one in fifty arrives, and sometimes none for a tenth of a second.
     let mut stream = Stream::with_rate(SequenceSpace::REPORT_2_0, 10_000);
     let (mut lost, mut number) = (0, stream.next);
     for step in 1..12_000 {
@@ -470,7 +470,7 @@ impl Stream {
         Stream { sequence, settings, now, next: first.wrapping_add(1) }
     }
 
-    /// A stream that has sent so many reports in each of some seconds.
+    /// A stream that has sent this many reports in each of several seconds.
     fn with_rate(space: SequenceSpace, per_second: u32) -> Stream {
         let mut stream = Stream::with_space(space, 0);
         stream.run(per_second, 4);
@@ -499,7 +499,7 @@ impl Stream {
         self.sequence.confirm(&self.settings, self.now);
     }
 
-    /// Reports lost, and losses unknown, once every gap has been confirmed.
+    /// Reports lost, and unknown losses, once every gap has been confirmed.
     fn losses_at_the_end(&mut self) -> (u64, u64) {
         self.wait(Nanos::from_secs(1));
         (self.sequence.lost(), self.sequence.lost_unknown())

@@ -29,7 +29,7 @@ fn a_number_is_compared_only_where_others_of_its_stream_have_overtaken_it() {
 
 #[test]
 fn timestamps_tell_whatever_the_numbers_say() {
-    // 400 ms late: its packet came 300 ms before, and it arrives 100 ms behind.
+    // 400 ms late: its packet was 300 ms earlier, and it arrives 100 ms later.
     let (known, late) = (stamped(1_000, 0), stamped(700, 100));
 
     assert_eq!(known.order(&late, Arrival::InOrder, SETTLE), Order::Older);
@@ -42,14 +42,14 @@ fn what_is_later_than_it_may_be_is_told_from_what_is_late() {
 
     assert_eq!(known.order(&stamped(600, 100), Arrival::InOrder, SETTLE), Order::Older);
     assert_eq!(known.order(&stamped(599, 100), Arrival::InOrder, SETTLE), Order::TooLate);
-    // Set forward, or of another unit.
+    // Set forward, or with another unit.
     assert_eq!(known.order(&stamped(9_000, 100), Arrival::InOrder, SETTLE), Order::Unknown);
 }
 
 #[test]
 fn narrow_timestamps_go_round() {
     let narrow = |at: u64, arrived| mark(1, (at * MS) & u64::from(u32::MAX), false, arrived);
-    // 4294 ms is just before the end of the round.
+    // 4294 ms is just before the wrap.
     assert_eq!(narrow(4_294, 0).order(&narrow(4_300, 6), Arrival::InOrder, SETTLE), Order::Newer);
     assert_eq!(narrow(4_300, 6).order(&narrow(4_294, 7), Arrival::InOrder, SETTLE), Order::Older);
     let long = Nanos::from_secs(5);

@@ -1,4 +1,4 @@
-//! Hops are put into the order the packet passed them.
+//! Hops are put in the order in which the packet passed them.
 
 use inband_model::{GivenLink, Hop, Nanos, NodeId};
 
@@ -32,7 +32,7 @@ fn clocks_that_are_not_synchronous_decide_nothing() {
 
 #[test]
 fn links_known_for_certain_decide_before_anything_else() {
-    // The TTL was set anew at node 3, which a tunnel may do.
+    // The TTL was reset at node 3, as a tunnel may do.
     let cards = [card(3, Some(255)), card(1, Some(64)), card(2, Some(63))];
     let mut links = Links::new(10);
     for (from, to) in [(1, 2), (2, 3)] {

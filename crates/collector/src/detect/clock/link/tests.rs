@@ -1,4 +1,4 @@
-//! Is a drift told from jitter, and a negative latency from a clock of another epoch?
+//! Drift is distinguished from jitter, and a negative latency from a clock of another epoch.
 
 use inband_model::Nanos;
 
@@ -42,12 +42,12 @@ fn clocks_of_different_epochs_say_nothing() {
     assert_eq!(clock.summary(), None);
 }
 
-/// Fifteen seconds of a clock that gains so much in each.
+/// Fifteen seconds of a clock that gains this much in each.
 fn drifts(ns_per_second: i64) -> Vec<Disagreement> {
     run(|second| 500_000_u64.saturating_add_signed(ns_per_second * second.cast_signed()))
 }
 
-/// Fifteen seconds with ten packets in each, the latency of which may wait for up to nine microseconds.
+/// Fifteen seconds with ten packets in each, which may be queued for up to nine microseconds.
 fn run(latency: impl Fn(u64) -> u64) -> Vec<Disagreement> {
     let mut clock = LinkClock::new();
     let settings = ClockSettings::default();

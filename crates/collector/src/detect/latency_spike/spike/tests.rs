@@ -1,4 +1,4 @@
-//! Is a spike told from what is usual?
+//! Spikes are distinguished from usual latencies.
 
 use inband_model::Nanos;
 

@@ -1,4 +1,4 @@
-//! Does the sequence agree with somebody who saw what was sent?
+//! The sequence against a model that knows what was sent.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ struct Run {
     fates: Vec<Fate>,
 }
 
-/// What the network did, counted by somebody who saw both ends.
+/// The effects of the network, counted with knowledge of both ends.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Truth {
     lost: u64,
@@ -40,7 +40,8 @@ proptest! {
         first in 2_048_u32..4_096,
         bits in prop_oneof![Just(12_u32), Just(22), Just(32)],
     ) {
-        // In a small space a restart can look like a step forward, so there the node runs on; it wraps.
+        // In a small space a restart can look like a step forward, so there the node does not restart; it
+        // wraps.
         let runs = if bits == 12 { &runs[..1] } else { &runs[..] };
         let mut sequence = None;
         let mut now = Nanos::from_secs(1_700_000_000);
@@ -102,7 +103,7 @@ fn run() -> impl Strategy<Value = Run> {
         1 => (1_usize..60).prop_map(|again_after| Fate::Twice { again_after }),
         1 => (1_usize..60).prop_map(|by| Fate::Delayed { by }),
     ];
-    // The first report arrives in its place: what was sent before it is not the ledger's to know.
+    // The first report arrives in its place: the ledger cannot know of those sent before it.
     prop::collection::vec(fate, 0..2_000).prop_map(|mut fates| {
         fates.insert(0, Fate::Arrives);
         Run { fates }
@@ -125,7 +126,7 @@ fn deliver(fates: &[Fate]) -> Vec<u32> {
 }
 
 impl Truth {
-    /// Adds what happened in one run, given the numbers in the order they arrived.
+    /// Adds the effects of one run, given the numbers in the order they arrived.
     fn add(&mut self, arrivals: &[u32], is_restart: bool) {
         let mut seen = BTreeSet::new();
         for number in arrivals {
