@@ -27,7 +27,8 @@ pub(crate) struct Arguments {
 /// Builds the benchmarks in release mode and runs them.
 ///
 /// # Errors
-/// They do not build, a row cannot be measured, or one takes more than `--most` times the time of the other commit.
+/// They do not build, a row cannot be measured, or one takes more than `--most` times the time of the other
+/// commit.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     if let Some(commit) = &arguments.in_pairs.against {
         return pairs::run(root, commit, arguments.only.as_deref(), &arguments.in_pairs);

@@ -33,7 +33,7 @@ pub(crate) fn names() -> Result<String> {
     Ok(Rows::all(Which::None)?.names.concat())
 }
 
-/// Runs the row with this name once, for a tool that counts its instructions; returns how many items it handled.
+/// Runs the row with this name once, for a tool that counts its instructions; returns the number of items.
 ///
 /// # Errors
 /// There is no such row, or it does not do what it is measured for.
@@ -90,7 +90,7 @@ impl<'a> Rows<'a> {
         Ok(rows)
     }
 
-    /// Packets with `payload` bytes behind the TCP header.
+    /// Packets with `payload` bytes after the TCP header.
     fn add_packet_path(&mut self, payload: usize) -> Result<()> {
         let plain = fabric::plain(payload, SOURCE_PORT)?;
         let carrying = fabric::with_hops(payload, SOURCE_PORT, HOPS)?;

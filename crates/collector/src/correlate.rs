@@ -40,7 +40,7 @@ pub(crate) struct Correlator {
     unplaced_nodes: u64,
 }
 
-/// A flow to look at again.
+/// A flow to check again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Reminder {
     flow: FlowIndex,

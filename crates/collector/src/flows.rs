@@ -9,7 +9,7 @@ use inband_model::{Flow, Nanos};
 
 pub(crate) use self::entry::{FLAPS, FlowEntry, PAST_PATHS, PastPath, RecentChange, Unsettled, Upstream};
 
-/// The recent flows, at most a stated number.
+/// The recent flows, up to a configured maximum.
 ///
 /// Flows come from the network, so any number of them may be forged. When the table is full, a new flow
 /// evicts the longest silent of the next few candidates.

@@ -220,7 +220,7 @@ impl ReportLedger {
         self.streams.unfollowed()
     }
 
-    /// Datagrams of streams that were refused to their source address: accepted, and nothing is learned from them.
+    /// Datagrams of streams refused to their source address: accepted, but nothing is learned from them.
     pub(crate) fn refused_node_ids(&self) -> u64 {
         self.streams.sources().refused_datagrams()
     }

@@ -22,7 +22,7 @@ pub(crate) use self::port::Port;
 use self::queue::Queue;
 pub(crate) use self::sample::Sample;
 
-/// The egress interfaces of all nodes with their queues, each up to a stated number.
+/// The egress interfaces of all nodes with their queues, each up to a configured maximum.
 #[derive(Debug)]
 pub(crate) struct Ports {
     settings: PortSettings,

@@ -75,7 +75,8 @@ fn reports_that_are_late_and_all_arrive_are_no_loss() {
     }
 }
 
-/// Fabrics of three to six hops, flows of one to twenty packets a second, in every mode and with every kind of delay.
+/// Fabrics of three to six hops, flows of one to twenty packets a second, in every mode, with every kind of
+/// delay.
 #[test]
 #[ignore = "takes minutes: cargo xtask long paths"]
 fn many_paths_over_many_fabrics_are_right() {

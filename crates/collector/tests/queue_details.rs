@@ -48,7 +48,8 @@ fn culprits_are_listed_to_their_share_and_who_hardly_sends_is_a_victim() {
 
 #[test]
 fn coverage_is_stated_where_the_rate_of_the_link_is_known() {
-    // A packet is 36 bytes; ten of them are 2,880 bits, and a link of 14.4 Mbit/s carries 5,760 in 400 microseconds.
+    // A packet is 36 bytes; ten of them are 2,880 bits, and a link of 14.4 Mbit/s carries 5,760 in 400
+    // microseconds.
     let culprit_settings =
         CulpritSettings { link_bits_per_second: Some(14_400_000), ..CulpritSettings::default() };
     let events = EventSettings { culprits: culprit_settings, ..EventSettings::default() };

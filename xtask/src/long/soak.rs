@@ -27,7 +27,8 @@ struct Arguments {
 /// Runs the program's own test for that long, on the program as it is released.
 ///
 /// # Errors
-/// A sum does not balance, or the memory of the last minute is more than 1.05 times that at a tenth of the time.
+/// A sum does not balance, or the memory of the last minute is more than 1.05 times that at a tenth of the
+/// time.
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("soak");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use crate::measure::Subject;
 use crate::pool::{FRAMES, Pool};
 
-/// Moves the first `length` bytes of each frame by `shift` bytes, as opening or closing a gap behind them does.
+/// Moves the first `length` bytes of each frame by `shift` bytes, as if opening or closing a gap after them.
 pub(crate) struct Memmove {
     pool: Pool,
     length: usize,

@@ -21,7 +21,7 @@ pub(crate) struct CongestionStep {
 pub(crate) enum CongestionChange {
     /// A packet left the queue while it was congested.
     Departed(Departure),
-    /// The queue is calm; the episode may go on.
+    /// The queue is calm; the episode may continue.
     Calm,
     /// The episode is over.
     Over,
@@ -35,7 +35,7 @@ pub(crate) struct Departure {
     pub(crate) flow: Option<Flow>,
     /// Length of the packet from its IP header on, bytes, at least 1.
     pub(crate) bytes: u64,
-    /// When the packet arrived and left: by the node's clock, or by the collector's where the report has no timestamps.
+    /// When the packet arrived and left: by the node's clock, or without timestamps by the collector's.
     pub(crate) came_at: u64,
     pub(crate) left_at: u64,
     pub(crate) latency: Option<Nanos>,

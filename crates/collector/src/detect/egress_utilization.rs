@@ -19,7 +19,7 @@ use super::detector::{Common, Detector};
 
 pub(crate) type Settings = EgressUtilizationSettings;
 
-/// The busy interfaces, at most a stated number.
+/// The busy interfaces, up to a configured maximum.
 #[derive(Debug)]
 pub(crate) struct State {
     settings: EgressUtilizationSettings,

@@ -14,7 +14,7 @@ use super::settings::LedgerSettings;
 use super::sources::Sources;
 use super::stream::Stream;
 
-/// The streams, at most a stated number.
+/// The streams, up to a configured maximum.
 ///
 /// Node ids come from the network, so a sender may forge any number of streams; each source address has its
 /// share of the table. When it is full, a new stream replaces one that has been silent for long, or one of a

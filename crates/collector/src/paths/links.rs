@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use inband_model::api::LinkView;
 use inband_model::{Hop, LinkEnds, Nanos, NodeId};
 
-/// The links of the topology, learned from paths, at most a stated number.
+/// The links of the topology, learned from paths, up to a configured maximum.
 #[derive(Debug)]
 pub(crate) struct Links {
     links: Vec<LinkState>,

@@ -22,7 +22,8 @@ pub(crate) struct Evidence<'a> {
 pub(crate) enum Ordered {
     /// Links connect each hop with the next.
     ByLinks,
-    /// The TTL of the reported packet falls from each hop to the next, or timestamps tell where it does not.
+    /// The TTL of the reported packet falls from each hop to the next, or timestamps order the hops where it
+    /// does not.
     ByPacket,
     /// No evidence orders all of them.
     No,

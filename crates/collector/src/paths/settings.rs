@@ -24,8 +24,8 @@ pub struct PathSettings {
     /// continue to report it, and at least until one of them has done so five times. Default 2,684,354,560:
     /// 2.5 times the 2^30 ns after which a smart node reports a flow again.
     pub keep_ns: u64,
-    /// Milliseconds that a report may be late, behind others or behind its packet, and still count for paths and gaps.
-    /// Default 500.
+    /// Milliseconds that a report may be late, after others or after its packet, and still count for paths
+    /// and gaps. Default 500.
     pub settle_ms: u64,
     /// Nanoseconds for which an old link must carry no flow for a change of path to be a reroute. Default
     /// 3,221,225,472: 3 times 2^30 ns.

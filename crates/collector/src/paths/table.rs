@@ -10,7 +10,7 @@ use crate::ports::{PortIndex, Ports};
 
 use super::links::{LinkIndex, Links};
 
-/// The paths in use, each stored once, at most a stated number.
+/// The paths in use, each stored once, up to a configured maximum.
 #[derive(Debug)]
 pub(crate) struct PathTable {
     slots: Vec<PathSlot>,

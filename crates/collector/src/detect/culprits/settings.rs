@@ -20,7 +20,7 @@ pub struct CulpritSettings {
     pub victim_permille: u64,
     /// Rate of the links, bits a second, to compute how much of the traffic the reports cover. Default: none.
     pub link_bits_per_second: Option<u64>,
-    /// Congested queues at the same time whose packets are remembered, 512 packets each. Default 512: about 17 MB.
+    /// Queues congested at the same time whose packets are kept, 512 each. Default 512: about 17 MB.
     pub max_queues: usize,
 }
 

@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DropSettings {
-    /// The numbering of drop reasons: `sd-fabric-1.1`, `sd-fabric-1.0`, `switch-p4-16` or `p4lang-switch`. Default
-    /// `sd-fabric-1.1`.
+    /// The numbering of drop reasons: `sd-fabric-1.1`, `sd-fabric-1.0`, `switch-p4-16` or `p4lang-switch`.
+    /// Default `sd-fabric-1.1`.
     #[serde(serialize_with = "write_table", deserialize_with = "read_table")]
     pub table: Table,
     /// Reasons that override those of the table: `[[events.drop.reason]]`. Default: none.

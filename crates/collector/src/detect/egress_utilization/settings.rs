@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EgressUtilizationSettings {
-    /// Mean utilization of each second above which it is nearly full, thousandths of a full link. Default 900.
+    /// Mean utilization of each second above which it is nearly full, thousandths of a full link. Default
+    /// 900.
     pub above_permille: u64,
     /// Seconds for which it must be above that. Default 10.
     pub for_s: u64,

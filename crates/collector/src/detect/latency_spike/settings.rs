@@ -3,8 +3,8 @@
 use inband_model::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// When a hop latency is a spike: above the median of the last 512 by six deviations and by `least_ns`, in three
-/// of five samples.
+/// When a hop latency is a spike: above the median of the last 512 by six deviations and by `least_ns`, in
+/// three of five samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpikeSettings {
