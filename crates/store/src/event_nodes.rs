@@ -15,7 +15,7 @@ pub fn event_nodes(event: &Event) -> BTreeSet<u32> {
     nodes
 }
 
-/// Adds the values of fields that hold node ids.
+/// Adds the values of the fields in [`NODE_FIELDS`].
 fn add_nodes(value: &Value, is_node: bool, nodes: &mut BTreeSet<u32>) {
     match value {
         Value::Number(number) if is_node => {
@@ -23,9 +23,15 @@ fn add_nodes(value: &Value, is_node: bool, nodes: &mut BTreeSet<u32>) {
         }
         Value::Array(all) => all.iter().for_each(|value| add_nodes(value, is_node, nodes)),
         Value::Object(all) => all.iter().for_each(|(key, value)| {
-            let is_place = ["node", "path", "hops", "from", "to"].iter().any(|place| key.contains(place));
-            add_nodes(value, is_place, nodes);
+            add_nodes(value, NODE_FIELDS.contains(&key.as_str()), nodes);
         }),
         _ => {}
     }
 }
+
+/// The fields of event details whose numbers are node ids.
+const NODE_FIELDS: [&str; 7] =
+    ["node_id", "from", "to", "misses-node", "passes-node", "misses-link", "takes-link"];
+
+#[cfg(test)]
+mod tests;

@@ -12,9 +12,14 @@ pub(super) struct System<'a> {
 }
 
 impl System<'_> {
+    /// A whole file; `None`: it cannot be read.
+    pub(super) fn text(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.root.join(path)).ok()
+    }
+
     /// The first line of a file; `None`: it cannot be read.
     pub(super) fn line(&self, path: &str) -> Option<String> {
-        let text = fs::read_to_string(self.root.join(path)).ok()?;
+        let text = self.text(path)?;
         text.lines().next().map(|line| line.trim().to_owned())
     }
 

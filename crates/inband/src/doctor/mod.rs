@@ -1,5 +1,6 @@
 //! What can this machine do, and how is the rest to be had?
 
+mod backlog;
 mod bpf;
 mod clock;
 mod collector;
@@ -90,6 +91,7 @@ fn look(args: &Args) -> Result<Vec<Finding>, Failure> {
     findings.extend(sockets::look());
     findings.extend(interfaces::look(&system, args.interface.as_deref()).map_err(Failure::usage)?);
     findings.extend(clock::look(&system));
+    findings.extend(backlog::look(&system));
     findings.extend(collector::look(&system, &args.store));
     if let Some(config) = &args.config {
         findings.extend(configuration::look(&system, config)?);
