@@ -1,6 +1,6 @@
-//! How are Internet checksums computed, and corrected without reading the payload?
+//! Internet checksums: computed, and corrected without reading the payload.
 //!
-//! The arithmetic of RFC 1071 and, for changes, of RFC 1624 equation 3. Correcting a checksum keeps a
+//! The arithmetic follows RFC 1071; corrections follow RFC 1624, equation 3. Correcting a checksum keeps a
 //! wrong one wrong by the same difference, so corruption stays visible at the receiver.
 
 use core::net::IpAddr;
@@ -10,7 +10,7 @@ use core::net::IpAddr;
 pub struct Sum(u64);
 
 impl Sum {
-    /// The sum of nothing.
+    /// The empty sum.
     pub const ZERO: Self = Self(0);
 
     /// Sums `bytes`; an odd last byte counts as the high half of a word.
@@ -43,14 +43,14 @@ impl Sum {
         Self(self.0 + other.0)
     }
 
-    /// Folds the carries: 0 only when every word was 0.
+    /// Folds the carries; the result is 0 only when every word was 0.
     #[inline]
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "two folds of a u64 leave 32 bits, a half of them 16")]
     pub const fn fold(self) -> u16 {
         let sum = (self.0 >> 32) + (self.0 & 0xffff_ffff);
         let sum = ((sum >> 32) + (sum & 0xffff_ffff)) as u32;
-        // Both halves hold the sum of the two; the upper one has got the carry of the lower.
+        // Both halves hold the sum of the two; the upper one includes the carry of the lower.
         (sum.wrapping_add(sum.rotate_left(16)) >> 16) as u16
     }
 
@@ -62,14 +62,14 @@ impl Sum {
     }
 }
 
-/// Corrects a checksum field for words that left (`removed`) and came (`added`), RFC 1624 equation 3.
+/// Corrects a checksum field for the words `removed` and `added`, RFC 1624 equation 3.
 ///
 /// The result is never 0xffff, the other representation of zero.
 // int-2.1/checksum-03, int-2.1/checksum-08: an incremental update keeps corruption detectable.
 #[inline]
 #[must_use]
 pub const fn corrected(checksum: u16, removed: Sum, added: Sum) -> u16 {
-    // In this arithmetic the complement is the negative, also before folding: 2^64 - 1 is a multiple of 2^16 - 1.
+    // In this arithmetic the complement is the negative, even before folding: 2^16 - 1 divides 2^64 - 1.
     let negative = !removed.0;
     Sum((negative >> 32) + (negative & 0xffff_ffff) + added.0 + !checksum as u64).checksum()
 }
@@ -87,7 +87,7 @@ pub const fn corrected_udp(checksum: u16, removed: Sum, added: Sum) -> u16 {
     }
 }
 
-/// Sums the pseudo-header of TCP or UDP over IPv4 or IPv6; `length` is that of header and payload in bytes.
+/// Sums the pseudo-header of TCP or UDP over IPv4 or IPv6; `length` is header plus payload, in bytes.
 #[must_use]
 pub fn pseudo_header(source: IpAddr, destination: IpAddr, protocol: u8, length: usize) -> Sum {
     let addresses = match (source, destination) {

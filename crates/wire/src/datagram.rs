@@ -1,4 +1,4 @@
-//! How is a payload wrapped into UDP, IP and Ethernet, as a report on its way to a collector is?
+//! UDP datagrams in Ethernet frames: the headers around a report to a collector.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -29,19 +29,19 @@ pub struct Datagram {
 /// Why a datagram could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatagramError {
-    /// Source and destination are of different IP versions.
+    /// Source and destination have different IP versions.
     MixedVersions,
-    /// The payload does not fit a 16-bit length, or not the buffer.
+    /// The payload does not fit in a 16-bit length or in the buffer.
     TooLong,
 }
 
-/// Most bytes the headers take: Ethernet, IPv6, UDP.
+/// Maximum length of the headers, bytes: Ethernet, IPv6, UDP.
 pub const MAX_HEADER_BYTES: usize = ethernet::HEADER_BYTES + ipv6::HEADER_BYTES + udp::HEADER_BYTES;
 
 impl Datagram {
     /// Writes headers and payload into `out` and returns the frame's length in bytes.
     ///
-    /// IPv4 packets have DF set and identification 0; the UDP checksum is always there.
+    /// IPv4 packets have DF set and identification 0; the UDP checksum is always set.
     ///
     /// # Errors
     /// [`DatagramError`]; `out` may have been written to.

@@ -1,4 +1,4 @@
-//! Which flow does a packet belong to, and which INT headers does it carry, through all its tunnels?
+//! Dissection of a frame: its flow and its INT headers, through all tunnels.
 
 use crate::error::{Header, ParseError};
 use crate::flow::FiveTuple;
@@ -11,10 +11,10 @@ use crate::layers::{Layers, Link, Strictness, Transport, ports, transport_at};
 use crate::tunnel::{self, Carried, MAX_LEVELS};
 use crate::{tcp, udp};
 
-/// Most INT headers of one level that are read.
+/// Maximum number of INT headers read per level.
 pub const MAX_HEADERS: usize = 4;
 
-/// One IP packet of a frame with the INT headers between its headers and its payload.
+/// One IP packet of a frame, with the INT headers between its headers and its payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Level {
     /// The packet's headers.
@@ -27,19 +27,19 @@ impl Level {
         Self { layers, locations: [None; MAX_HEADERS] }
     }
 
-    /// The INT headers of this packet, in their order.
+    /// The INT headers of this packet, in order.
     pub fn int(&self) -> impl Iterator<Item = &Location> {
         self.locations.iter().flatten()
     }
 
-    /// The first INT header of a type.
+    /// The first INT header of the given type.
     #[inline]
     #[must_use]
     pub fn first_int(&self, header_type: HeaderType) -> Option<&Location> {
         self.locations.iter().map_while(Option::as_ref).find(|location| location.header_type == header_type)
     }
 
-    /// Finds the INT headers of the packet; says what keeps it from reading on.
+    /// Finds the INT headers of the packet; returns the error that ends the search, if any.
     fn find_int(&mut self, bytes: &[u8], code_points: &CodePoints<'_>) -> Option<ParseError> {
         let layers = &self.layers;
         let mut found = locate::find(bytes, layers, code_points);
@@ -64,20 +64,20 @@ impl Level {
     }
 }
 
-/// What a frame holds: its IP packets from the outermost inwards, and the flow of the innermost one.
+/// The contents of a frame: its IP packets from the outermost inwards, and the flow of the innermost one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dissection {
     levels: [Option<Level>; MAX_LEVELS],
-    /// Which of them carry INT, the outermost in the lowest bit.
+    /// Bitmap of the levels that carry INT; the outermost is the lowest bit.
     with_int: u8,
     /// The five-tuple of the innermost packet, as it was before INT was added.
     pub flow: Option<FiveTuple>,
-    /// Why a packet that is marked as INT could not be read on; what was read before stays valid.
+    /// Why a packet marked as INT could not be read further; what was read before is valid.
     pub error: Option<ParseError>,
 }
 
 impl Dissection {
-    /// What is known of a packet whose headers were read elsewhere.
+    /// Creates the dissection of a packet whose headers were read elsewhere.
     pub(crate) fn of_headers(flow: FiveTuple, int: Option<(Layers, Location)>) -> Self {
         let level = int.map(|(layers, location)| {
             let mut locations = [None; MAX_HEADERS];
@@ -96,7 +96,7 @@ impl Dissection {
         (self.with_int, self.flow, self.error) = (0, None, None);
     }
 
-    /// What is known of a packet of which nothing could be read.
+    /// Creates the dissection of an unreadable packet.
     pub(crate) fn failed(error: ParseError) -> Self {
         Self { error: Some(error), ..Self::default() }
     }
@@ -123,7 +123,7 @@ impl Dissection {
         self.with_int & self.with_int.wrapping_sub(1) != 0
     }
 
-    /// All INT headers with the packet that carries them, in their order.
+    /// All INT headers, each with the packet that carries it, in order.
     pub fn int(&self) -> impl Iterator<Item = (&Layers, &Location)> {
         self.levels().flat_map(|level| level.int().map(move |location| (&level.layers, location)))
     }
@@ -132,8 +132,8 @@ impl Dissection {
 // int-2.1/l4-04: INT of an outer and of an inner packet is found independently.
 /// Walks through the frame in `bytes`: its IP packets, the INT headers of each, the tunnels between them.
 ///
-/// Never fails: what is not IP gives an empty [`Dissection`], a packet that is marked as INT and cannot
-/// be gives [`Dissection::error`]. Follows at most [`MAX_LEVELS`] packets inside one another.
+/// Never fails: a frame without IP gives an empty [`Dissection`], a packet marked as INT that cannot be read
+/// sets [`Dissection::error`]. Follows at most [`MAX_LEVELS`] nested packets.
 #[must_use]
 pub fn dissect(link: Link, bytes: &[u8], code_points: &CodePoints<'_>, strictness: Strictness) -> Dissection {
     let mut dissection = Dissection::default();
@@ -141,7 +141,7 @@ pub fn dissect(link: Link, bytes: &[u8], code_points: &CodePoints<'_>, strictnes
     dissection
 }
 
-/// Does the same, and puts what it finds where another dissection was: one is large, and need not be moved so.
+/// Like [`dissect`], but fills an existing dissection: the struct is large, and this saves moving it.
 pub(crate) fn dissect_into(
     dissection: &mut Dissection,
     link: Link,
@@ -154,12 +154,12 @@ pub(crate) fn dissect_into(
     let mut next = Some((link, 0));
     for depth in 0..MAX_LEVELS {
         let Some((link, at)) = next else { break };
-        // Only the outermost packet must fill the frame; what a tunnel carries may be a fragment of its own.
+        // Only the outermost packet must fill the frame; what a tunnel carries may itself be a fragment.
         let strictness = if depth == 0 { strictness } else { Strictness::Truncated };
         let layers = match Layers::parse_at(link, bytes, at, strictness) {
             Ok(Some(layers)) => layers,
             Ok(None) => {
-                // Labels of MPLS may stand between the Ethernet header and a packet.
+                // MPLS labels may precede the packet in an Ethernet frame.
                 let labelled = if link == Link::Ethernet { tunnel::labelled(bytes, at) } else { None };
                 next = labelled.map(|carried| (carried.link, carried.at));
                 continue;
@@ -171,7 +171,7 @@ pub(crate) fn dissect_into(
                 break;
             }
         };
-        // What is behind a packet's own end is padding.
+        // Bytes after the packet's own end are padding.
         bytes = bytes.get(..layers.end).unwrap_or(bytes);
         let Some(slot) = dissection.levels.get_mut(depth) else { break };
         let level = slot.insert(Level::new(layers));
@@ -189,7 +189,7 @@ pub(crate) fn dissect_into(
     }
 }
 
-/// Whether a packet whose headers cannot be read is marked as INT all the same.
+/// Whether a packet whose headers cannot be read is marked as INT.
 #[cold]
 fn claims_int(link: Link, bytes: &[u8], at: usize, code_points: &CodePoints<'_>) -> bool {
     match Layers::parse_at(link, bytes, at, Strictness::Truncated) {
@@ -211,10 +211,10 @@ pub fn flow_before_int(bytes: &[u8], layers: &Layers, location: &Location) -> Fi
     flow
 }
 
-/// Puts back what INT at `location` has changed in the five-tuple of its packet.
+/// Undoes what INT at `location` changed in the five-tuple of its packet.
 #[inline]
 fn take_int_off(flow: &mut FiveTuple, bytes: &[u8], location: &Location) {
-    // Only INT that is behind a port of its own changes it.
+    // Only INT marked by a UDP port changes the five-tuple.
     if !matches!(location.encapsulation, Encapsulation::UdpPort | Encapsulation::Udp) {
         return;
     }
@@ -232,7 +232,7 @@ fn take_int_off(flow: &mut FiveTuple, bytes: &[u8], location: &Location) {
     }
 }
 
-/// The packet inside the one with `layers`, behind its last INT header at `location` where it has one.
+/// The packet nested in the one with `layers`, after its last INT header at `location`, if any.
 #[inline]
 #[must_use]
 pub fn carried(bytes: &[u8], layers: &Layers, location: Option<&Location>) -> Option<Carried> {

@@ -1,4 +1,4 @@
-//! Which header was wrong, at which byte, and how?
+//! Parse errors: the faulty header, its byte, and the fault.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use crate::words::Words;
 /// Prints as a sentence: `INT-MD header at byte 54: 12 bytes needed, 7 left`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ParseError {
-    /// Offset of the faulty header from the start of the bytes that were read.
+    /// Offset of the faulty header in the bytes being read.
     pub at: usize,
     /// The header that was being read.
     pub header: Header,
@@ -24,7 +24,7 @@ impl ParseError {
         Self { at, header, kind }
     }
 
-    /// Returns the same error seen from `base` bytes further out, for bytes that were cut from a longer frame.
+    /// Returns the error with its offset moved by `base` bytes, for bytes cut from a longer frame.
     #[must_use]
     pub const fn shifted(self, base: usize) -> Self {
         Self { at: self.at + base, ..self }
@@ -145,32 +145,32 @@ pub enum ErrorKind {
         /// Bytes that are left.
         left: usize,
     },
-    /// A version this reader does not know.
+    /// An unsupported version.
     Version {
         /// The version found.
         found: u8,
         /// The version expected.
         expected: u8,
     },
-    /// A field holds less than its least legal value.
+    /// A field is below its minimum legal value.
     TooSmall {
         /// The field's name.
         field: &'static str,
         /// The value found.
         found: usize,
-        /// The least legal value.
+        /// The minimum legal value.
         least: usize,
     },
-    /// A field holds more than its largest legal value.
+    /// A field is above its maximum legal value.
     TooLarge {
         /// The field's name.
         field: &'static str,
         /// The value found.
         found: usize,
-        /// The largest legal value.
+        /// The maximum legal value.
         most: usize,
     },
-    /// A field that must equal what other fields imply does not.
+    /// A field differs from what other fields imply.
     Mismatch {
         /// The field's name.
         field: &'static str,
@@ -179,7 +179,7 @@ pub enum ErrorKind {
         /// The value the other fields imply.
         expected: usize,
     },
-    /// A field holds a value without a meaning.
+    /// A field has an undefined value.
     Undefined {
         /// The field's name.
         field: &'static str,
@@ -190,10 +190,10 @@ pub enum ErrorKind {
     PartialHop {
         /// Length of the stack.
         stack: Words,
-        /// Length each hop adds.
+        /// Length of the metadata each hop adds.
         hop_ml: Words,
     },
-    /// More headers of this kind than a packet may reasonably hold.
+    /// More headers of this kind than are accepted.
     TooMany {
         /// How many are accepted.
         most: usize,

@@ -1,4 +1,4 @@
-//! What does an Ethernet frame carry, behind which VLAN tags?
+//! Ethernet frames: EtherType and VLAN tags.
 
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -48,13 +48,13 @@ pub const BRIDGED_ETHERNET: u16 = 0x6558;
 /// Length of the Ethernet header, bytes.
 pub const HEADER_BYTES: usize = size_of::<EthernetHeader>();
 
-/// Most VLAN tags that are skipped; two are usual, more are seen in laboratories.
+/// Maximum number of VLAN tags skipped; two are usual, labs use more.
 const MAX_TAGS: usize = 8;
 
 /// Finds the payload of the Ethernet frame that starts at byte `at`.
 ///
 /// # Errors
-/// [`ErrorKind::Short`] when header or a tag is cut, [`ErrorKind::TooMany`] past eight VLAN tags.
+/// [`ErrorKind::Short`] when the header or a tag is truncated, [`ErrorKind::TooMany`] past eight VLAN tags.
 #[inline]
 pub fn payload(bytes: &[u8], at: usize) -> Result<EthernetPayload, ParseError> {
     let header: &EthernetHeader = view(bytes, at, Header::Ethernet)?;
@@ -75,20 +75,20 @@ fn behind_tags(bytes: &[u8], mut at: usize) -> Result<EthernetPayload, ParseErro
     Err(ParseError::new(at, Header::Vlan, ErrorKind::TooMany { most: MAX_TAGS }))
 }
 
-/// Whether an EtherType announces a VLAN tag: 802.1Q, 802.1ad, or QinQ before it was standardised.
+/// Whether an EtherType announces a VLAN tag: 802.1Q, 802.1ad, or pre-standard QinQ.
 const fn is_vlan(ethertype: u16) -> bool {
     matches!(ethertype, 0x8100 | 0x88a8 | 0x9100 | 0x9200)
 }
 
-/// Whether `ethertype` is one of the registered EtherTypes that this crate knows: those of the IANA's list of IEEE 802
-/// numbers that a tunnel may carry, and those reserved for local experiments.
+/// Whether `ethertype` is a registered EtherType that a tunnel may carry (IANA list of IEEE 802 numbers), or
+/// one reserved for local experiments.
 #[must_use]
 pub fn is_registered(ethertype: u16) -> bool {
     let at = REGISTERED.partition_point(|(_, last)| *last < ethertype);
     REGISTERED.get(at).is_some_and(|(first, _)| *first <= ethertype)
 }
 
-/// First and last of each range, in order.
+/// First and last EtherType of each range, in ascending order.
 const REGISTERED: &[(u16, u16)] = &[
     (0x0600, 0x0600), // XNS
     (0x0660, 0x0661), // DLOG

@@ -1,4 +1,4 @@
-//! Which conversation does a packet belong to?
+//! The five-tuple that identifies a flow.
 
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr};
@@ -26,9 +26,9 @@ impl Default for FiveTuple {
 }
 
 impl FiveTuple {
-    /// Mixes all fields into 32 bits; equal flows give equal values, on every machine.
+    /// Hashes all fields to 32 bits; equal flows give equal values on every machine.
     ///
-    /// Meant for spreading flows over ports and paths. It is no defence against chosen input.
+    /// Meant for spreading flows over ports and paths; not resistant to adversarial input.
     #[must_use]
     pub fn entropy(&self) -> u32 {
         let mut state = 0x811c_9dc5_u32;
@@ -46,7 +46,7 @@ impl FiveTuple {
         mix(&[self.protocol]);
         mix(&self.source_port.to_be_bytes());
         mix(&self.destination_port.to_be_bytes());
-        // FNV-1a leaves the last byte's influence low; one round of finalising spreads it.
+        // In FNV-1a the last byte has little influence on the high bits; one finalizing round spreads it.
         state ^= state >> 16;
         state = state.wrapping_mul(0x85eb_ca6b);
         state ^ (state >> 13)

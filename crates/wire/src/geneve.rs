@@ -1,4 +1,4 @@
-//! What does a Geneve header say, and which options follow?
+//! Geneve headers and their options.
 
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -39,9 +39,9 @@ pub struct OptionHeader {
     reserved_length: u8,
 }
 
-/// The longest data of one option, 4-byte words.
+/// Maximum length of one option's data, 4-byte words.
 pub const MAX_OPTION_WORDS: u8 = 31;
-/// The most bytes of options with their headers behind one base header.
+/// Maximum length of the options with their headers, bytes.
 pub const MAX_OPTION_BYTES: usize = 63 * 4;
 /// UDP port of Geneve.
 pub const PORT: u16 = 6081;
@@ -63,7 +63,7 @@ impl GeneveHeader {
         self.version_length = (self.version_length & 0xc0) | words;
     }
 
-    /// The sum of the header for a checksum that covers it.
+    /// The header's sum, for a checksum that covers it.
     #[must_use]
     pub fn sum(&self) -> Sum {
         Sum::of(self.as_bytes())
@@ -100,7 +100,7 @@ impl OptionHeader {
         self.kind = (self.kind & 0x80) | (kind & 0x7f);
     }
 
-    /// The sum of the header for a checksum that covers it.
+    /// The header's sum, for a checksum that covers it.
     #[must_use]
     pub fn sum(&self) -> Sum {
         Sum::of(self.as_bytes())
@@ -109,11 +109,11 @@ impl OptionHeader {
     /// The option's type without the critical bit.
     #[must_use]
     pub const fn kind(&self) -> u8 {
-        // The high bit is Geneve's "critical" flag and no part of the INT type.
+        // The high bit is Geneve's "critical" flag, not part of the INT type.
         self.kind & 0x7f
     }
 
-    /// Length of the option's data without this header, 4-byte words: 0 to 31.
+    /// Length of the option's data without the option header, 4-byte words: 0 to 31.
     #[must_use]
     pub const fn words(&self) -> u8 {
         self.reserved_length & 0x1f
@@ -129,7 +129,7 @@ pub struct GeneveOption<'a> {
     pub header: &'a OptionHeader,
 }
 
-/// The options of one Geneve header, in their order.
+/// The options of one Geneve header, in order.
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
     bytes: &'a [u8],
@@ -138,7 +138,7 @@ pub struct Options<'a> {
 }
 
 impl Options<'_> {
-    /// The options from byte `at` on, which is where one of them starts.
+    /// The options from byte `at` on, which must be the start of an option.
     #[must_use]
     pub fn behind(mut self, at: usize) -> Self {
         self.at = self.at.max(at);
@@ -149,7 +149,8 @@ impl Options<'_> {
 /// Reads the base header at byte `at` and returns it with its options and the offset of the payload.
 ///
 /// # Errors
-/// [`ErrorKind::Short`] when header or options are cut; [`ErrorKind::Version`] for another version than 0.
+/// [`ErrorKind::Short`] when header or options are truncated; [`ErrorKind::Version`] for versions other than
+/// 0.
 pub fn parse(bytes: &[u8], at: usize) -> Result<(&GeneveHeader, Options<'_>, usize), ParseError> {
     let header: &GeneveHeader = view(bytes, at, Header::Geneve)?;
     if header.version() != 0 {

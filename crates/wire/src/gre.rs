@@ -1,4 +1,4 @@
-//! What does a GRE header say?
+//! GRE headers.
 
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -36,7 +36,7 @@ impl GreHeader {
         Self { flags_version: U16::ZERO, protocol: U16::new(protocol) }
     }
 
-    /// Whether the checksum field is there.
+    /// Whether the checksum field is present.
     #[must_use]
     pub fn has_checksum(&self) -> bool {
         self.flags_version.get() & 0x8000 != 0
@@ -59,7 +59,7 @@ impl GreHeader {
 /// Reads the GRE header at byte `at` and returns it with the offset of its payload.
 ///
 /// # Errors
-/// [`ErrorKind::Short`] when it is cut; [`ErrorKind::Version`] for another version than 0;
+/// [`ErrorKind::Short`] when it is truncated; [`ErrorKind::Version`] for a version other than 0;
 /// [`ErrorKind::Undefined`] for source routes, which RFC 2784 withdrew.
 pub fn payload(bytes: &[u8], at: usize) -> Result<(&GreHeader, usize), ParseError> {
     let header: &GreHeader = view(bytes, at, Header::Gre)?;

@@ -1,4 +1,4 @@
-//! What does a GTP-U header say, and where is the user's packet behind it?
+//! GTP-U headers and the user packet they carry.
 
 use zerocopy::byteorder::big_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -23,7 +23,7 @@ pub struct GtpuHeader {
     flags: u8,
     /// Message type; [`G_PDU`] carries a packet.
     pub message_type: u8,
-    /// Bytes behind the mandatory part.
+    /// Bytes after the mandatory part.
     pub length: U16,
     /// Tunnel Endpoint Identifier.
     pub teid: U32,
@@ -31,14 +31,14 @@ pub struct GtpuHeader {
 
 /// UDP port of GTP-U.
 pub const PORT: u16 = 2152;
-/// Message type of a user's packet.
+/// Message type of a user packet.
 pub const G_PDU: u8 = 255;
 /// Length of the mandatory part, bytes.
 pub const HEADER_BYTES: usize = size_of::<GtpuHeader>();
 
 /// Sequence number, N-PDU number and the type of the first extension, bytes.
 const OPTIONAL_BYTES: usize = 4;
-/// Most extension headers that are skipped; one is usual.
+/// Maximum number of extension headers skipped; one is usual.
 const MAX_EXTENSIONS: usize = 8;
 
 impl GtpuHeader {
@@ -48,13 +48,13 @@ impl GtpuHeader {
         self.flags >> 5
     }
 
-    /// Whether it is GTP, as opposed to GTP' for charging.
+    /// Whether this is GTP, as opposed to GTP' for charging.
     #[must_use]
     pub const fn is_gtp(&self) -> bool {
         self.flags & 0x10 != 0
     }
 
-    /// Whether the optional part is there: any of E, S and PN.
+    /// Whether the optional part is present: any of E, S and PN is set.
     #[must_use]
     pub const fn has_optional(&self) -> bool {
         self.flags & 0x07 != 0
@@ -67,12 +67,12 @@ impl GtpuHeader {
     }
 }
 
-/// Reads the GTP-U header at byte `at` and returns it with the offset of the user's packet, `None` for
-/// messages that carry none.
+/// Reads the GTP-U header at byte `at` and returns it with the offset of the user packet, `None` for
+/// messages without one.
 ///
 /// # Errors
-/// [`ErrorKind::Short`] when a header is cut; [`ErrorKind::Version`] for another version than 1;
-/// [`ErrorKind::Undefined`] for GTP'; [`ErrorKind::TooSmall`] for an extension without a length;
+/// [`ErrorKind::Short`] when a header is truncated; [`ErrorKind::Version`] for a version other than 1;
+/// [`ErrorKind::Undefined`] for GTP'; [`ErrorKind::TooSmall`] for an extension of zero length;
 /// [`ErrorKind::TooMany`] past eight extensions.
 pub fn payload(bytes: &[u8], at: usize) -> Result<(&GtpuHeader, Option<usize>), ParseError> {
     let header: &GtpuHeader = view(bytes, at, Header::Gtpu)?;

@@ -1,9 +1,9 @@
-//! What does an ICMP or ICMPv6 message say about the path MTU, and which messages are errors?
+//! ICMP and ICMPv6: path MTU messages and error types.
 
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// The header of an ICMP message about a packet that was too big, 8 bytes; the packet follows, as much as fits.
+/// The header of an ICMP message about a packet that is too big, 8 bytes; the start of the packet follows.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -15,13 +15,13 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 /// +-------------------------------+-------------------------------+
 /// ```
 ///
-/// ICMPv6 has an MTU of 32 bits, of which the upper half is zero here.
+/// ICMPv6 has a 32-bit MTU; its upper half is zero here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct PacketTooBig {
     kind: u8,
     code: u8,
-    /// Checksum of the message, for ICMPv6 with its pseudo-header.
+    /// Checksum of the message; in ICMPv6 it includes the pseudo-header.
     pub checksum: U16,
     unused: U16,
     mtu: U16,
@@ -35,13 +35,14 @@ pub const V6_PROTOCOL: u8 = 58;
 pub const HEADER_BYTES: usize = size_of::<PacketTooBig>();
 
 impl PacketTooBig {
-    /// ICMP "destination unreachable, fragmentation needed and DF set" (RFC 792, RFC 1191), its checksum zero.
+    /// ICMP "destination unreachable, fragmentation needed and DF set" (RFC 792, RFC 1191), with checksum
+    /// zero.
     #[must_use]
     pub const fn v4(mtu: u16) -> Self {
         Self { kind: 3, code: 4, checksum: U16::ZERO, unused: U16::ZERO, mtu: U16::new(mtu) }
     }
 
-    /// ICMPv6 "packet too big" (RFC 4443), its checksum zero.
+    /// ICMPv6 "packet too big" (RFC 4443), with checksum zero.
     #[must_use]
     pub const fn v6(mtu: u16) -> Self {
         Self { kind: 2, code: 0, checksum: U16::ZERO, unused: U16::ZERO, mtu: U16::new(mtu) }
@@ -54,8 +55,8 @@ impl PacketTooBig {
     }
 }
 
-/// Whether a packet of IP protocol `protocol` whose payload starts with `first` may be an ICMP error message, which
-/// no error message may answer; one that is cut in front of its type counts as one.
+/// Whether a packet of IP protocol `protocol` whose payload starts with `first` may be an ICMP error message,
+/// which must not be answered with another; a packet truncated before its type counts as one.
 #[must_use]
 pub const fn may_be_error(protocol: u8, first: Option<u8>) -> bool {
     match (protocol, first) {

@@ -1,4 +1,4 @@
-//! What does an IPv4 header say?
+//! IPv4 headers.
 
 use core::net::Ipv4Addr;
 
@@ -51,9 +51,9 @@ pub const IPV6_IN_IP: u8 = 41;
 pub const HEADER_BYTES: usize = size_of::<Ipv4Header>();
 
 impl Ipv4Header {
-    /// Creates a header without options, with DF set and a right checksum.
+    /// Creates a header without options, with DF set and a valid checksum.
     ///
-    /// `total_length` is that of header and payload in bytes.
+    /// `total_length` is header plus payload, in bytes.
     #[must_use]
     pub fn new(source: Ipv4Addr, destination: Ipv4Addr, protocol: u8, total_length: u16) -> Self {
         let mut header = Self {
@@ -72,8 +72,8 @@ impl Ipv4Header {
         header
     }
 
-    /// Creates the header of a packet that carries the packet of `inner` whole: its addresses, traffic class,
-    /// TTL, identification and DF, without options; `total_length` is that of header and payload in bytes.
+    /// Creates the header of a packet that encapsulates the packet of `inner`: same addresses, traffic class,
+    /// TTL, identification and DF, no options; `total_length` is header plus payload, in bytes.
     #[must_use]
     pub fn around(inner: &Self, protocol: u8, total_length: u16) -> Self {
         let mut header = Self {
@@ -94,7 +94,7 @@ impl Ipv4Header {
         self.version_ihl >> 4
     }
 
-    /// Length of the header with options, bytes: 0 to 60, legal from 20.
+    /// Length of the header with options, bytes: 0 to 60; valid from 20.
     #[must_use]
     pub const fn header_length(&self) -> usize {
         (self.version_ihl & 0x0f) as usize * 4
@@ -112,7 +112,7 @@ impl Ipv4Header {
         self.total_length.get()
     }
 
-    /// The header checksum as it stands.
+    /// The header checksum, unverified.
     #[must_use]
     pub fn checksum(&self) -> u16 {
         self.checksum.get()
@@ -148,7 +148,7 @@ impl Ipv4Header {
         Ipv4Addr::from(self.destination)
     }
 
-    /// Sets the DSCP, leaves ECN, and corrects the checksum.
+    /// Sets the DSCP, keeps ECN, and corrects the checksum.
     #[inline]
     pub fn set_dscp(&mut self, dscp: u8) {
         let old = self.first_word();

@@ -1,4 +1,4 @@
-//! What does an IPv6 header say, and which extension headers follow?
+//! IPv6 headers and extension headers.
 
 use core::net::Ipv6Addr;
 
@@ -41,7 +41,7 @@ pub const HEADER_BYTES: usize = size_of::<Ipv6Header>();
 pub const NEXT_HEADER_OFFSET: usize = 6;
 
 impl Ipv6Header {
-    /// Creates a header; `payload_length` is that of extension headers and payload in bytes.
+    /// Creates a header; `payload_length` is extension headers plus payload, in bytes.
     #[must_use]
     pub fn new(source: Ipv6Addr, destination: Ipv6Addr, next_header: u8, payload_length: u16) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Ipv6Header {
         }
     }
 
-    /// Creates the header of a packet that carries the packet of `inner` whole: its addresses, traffic class,
+    /// Creates the header of a packet that encapsulates the packet of `inner`: same addresses, traffic class,
     /// flow label and hop limit; `payload_length` is in bytes.
     #[must_use]
     pub fn around(inner: &Self, next_header: u8, payload_length: u16) -> Self {
@@ -73,7 +73,7 @@ impl Ipv6Header {
         (self.version_class_label.get() >> 22 & 0x3f) as u8
     }
 
-    /// Sets the DSCP and leaves ECN.
+    /// Sets the DSCP and keeps ECN.
     pub fn set_dscp(&mut self, dscp: u8) {
         let rest = self.version_class_label.get() & !(0x3f << 22);
         self.version_class_label = U32::new(rest | u32::from(dscp & 0x3f) << 22);
@@ -108,24 +108,24 @@ impl Ipv6Header {
 pub struct Upper {
     /// Protocol number of the upper layer.
     pub protocol: u8,
-    /// Offset of the Next Header byte that names it.
+    /// Offset of the Next Header byte that names that protocol.
     pub protocol_at: usize,
-    /// Offset of its first byte.
+    /// Offset of the upper layer's first byte.
     pub at: usize,
-    /// Fragment offset in bytes and whether more follow, when a fragment header was there.
+    /// Fragment offset in bytes and whether more fragments follow; `None` without a fragment header.
     pub fragment: Option<(usize, bool)>,
 }
 
-/// Most extension headers that are skipped; RFC 8200 recommends at most seven.
+/// Maximum number of extension headers skipped; RFC 8200 recommends at most seven.
 const MAX_EXTENSIONS: usize = 16;
 
 /// Skips the extension headers that follow the IPv6 header at byte `at`.
 ///
-/// Stops at the upper layer, at ESP and AH, and behind the fragment header of a later fragment, whose
-/// bytes are no header.
+/// Stops at the upper layer, at ESP and AH, and after the fragment header of a later fragment, whose
+/// bytes are not a header.
 ///
 /// # Errors
-/// [`ErrorKind::Short`] when an extension header is cut, [`ErrorKind::TooMany`] past sixteen.
+/// [`ErrorKind::Short`] when an extension header is truncated, [`ErrorKind::TooMany`] past sixteen.
 #[inline]
 pub fn upper(bytes: &[u8], at: usize, next_header: u8) -> Result<Upper, ParseError> {
     let upper = Upper {

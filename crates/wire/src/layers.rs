@@ -1,4 +1,4 @@
-//! Where are the headers of one IP packet?
+//! The headers of one IP packet.
 
 use core::net::IpAddr;
 
@@ -11,7 +11,7 @@ use crate::udp::UdpHeader;
 use crate::view::{short, view};
 use crate::{ethernet, ipv4, ipv6, tcp, udp};
 
-/// What the bytes of a frame start with.
+/// The first header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Link {
     /// An Ethernet header.
@@ -45,7 +45,7 @@ pub enum Fragment {
     Whole,
     /// The first fragment; it holds the transport header.
     First,
-    /// A later fragment; it holds no transport header.
+    /// A later fragment; it has no transport header.
     Later,
 }
 
@@ -65,8 +65,8 @@ pub enum Transport {
 
 /// The offsets of one IP packet's headers within a frame.
 ///
-/// The fixed headers they point to are inside the frame; what follows may be cut when read with
-/// [`Strictness::Truncated`].
+/// The fixed headers they point to are inside the frame; with [`Strictness::Truncated`] what follows may be
+/// cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layers {
     /// Offset of the IP header.
@@ -79,7 +79,7 @@ pub struct Layers {
     pub protocol: u8,
     /// Offset of the first byte after IP header, options and extension headers.
     pub l4: usize,
-    /// Offset at which the packet ends by its own IP length; past the frame's end where it is cut.
+    /// Offset of the packet's end by its own IP length; past the frame's end when the packet is truncated.
     pub end: usize,
     /// Whether the packet is a fragment.
     pub fragment: Fragment,
@@ -91,8 +91,8 @@ impl Layers {
     /// Finds the headers of the packet in `bytes`; `None` when it is not IP.
     ///
     /// # Errors
-    /// The first header that is cut, has an impossible length, or (with [`Strictness::Whole`]) reaches past
-    /// the bytes.
+    /// The first header that is truncated, has an impossible length, or (with [`Strictness::Whole`]) reaches
+    /// past the bytes.
     #[inline]
     pub fn parse(link: Link, bytes: &[u8], strictness: Strictness) -> Result<Option<Self>, ParseError> {
         Self::parse_at(link, bytes, 0, strictness)
@@ -101,7 +101,7 @@ impl Layers {
     /// Like [`Layers::parse`] for a packet that starts at byte `at`.
     ///
     /// # Errors
-    /// As [`Layers::parse`].
+    /// See [`Layers::parse`].
     #[inline]
     pub fn parse_at(
         link: Link,
@@ -115,10 +115,10 @@ impl Layers {
         }
     }
 
-    /// Like [`Layers::parse`] without a look at what follows the IP headers: `transport` is `Other`.
+    /// Like [`Layers::parse`], but ignores what follows the IP headers: `transport` is `Other`.
     ///
     /// # Errors
-    /// The first header up to the IP headers that is cut or has an impossible length.
+    /// The first header, up to the IP headers, that is truncated or has an impossible length.
     pub fn parse_ip(link: Link, bytes: &[u8], strictness: Strictness) -> Result<Option<Self>, ParseError> {
         Self::ip_at(link, bytes, 0, strictness)
     }
@@ -231,7 +231,7 @@ impl Layers {
         self.end - self.l3
     }
 
-    /// The DSCP of the packet where it stands `shift` bytes further, 0 to 63.
+    /// The DSCP of the packet when it has been moved by `shift` bytes, 0 to 63.
     #[must_use]
     pub fn dscp_behind(&self, bytes: &[u8], shift: usize) -> u8 {
         Self { l3: self.l3 + shift, ..*self }.dscp(bytes)
@@ -269,7 +269,7 @@ impl Layers {
         (none.source, none.destination)
     }
 
-    /// The packet's five-tuple; ports are 0 for other protocols than TCP and UDP and in later fragments.
+    /// The packet's five-tuple; ports are 0 for protocols other than TCP and UDP and in later fragments.
     #[inline]
     #[must_use]
     pub fn five_tuple(&self, bytes: &[u8]) -> FiveTuple {
@@ -281,7 +281,7 @@ impl Layers {
         FiveTuple { source, destination, protocol: self.protocol, source_port, destination_port }
     }
 
-    /// The UDP header, where the packet has one.
+    /// The UDP header, if the packet has one.
     #[inline]
     #[must_use]
     pub fn udp<'a>(&self, bytes: &'a [u8]) -> Option<&'a UdpHeader> {
@@ -291,7 +291,7 @@ impl Layers {
         }
     }
 
-    /// The TCP header without its options, where the packet has one.
+    /// The TCP header without its options, if the packet has one.
     #[inline]
     #[must_use]
     pub fn tcp<'a>(&self, bytes: &'a [u8]) -> Option<&'a TcpHeader> {
@@ -301,7 +301,7 @@ impl Layers {
         }
     }
 
-    /// Offset of the L4 checksum field, where TCP or UDP has one.
+    /// Offset of the L4 checksum field, if TCP or UDP has one.
     #[inline]
     #[must_use]
     pub const fn checksum_at(&self) -> Option<usize> {
@@ -313,7 +313,7 @@ impl Layers {
     }
 }
 
-/// Reads source and destination port at byte `l4`; zeros where they are cut.
+/// Reads source and destination port at byte `l4`; zeros when they are truncated.
 #[inline]
 #[must_use]
 pub fn ports(bytes: &[u8], l4: usize) -> (u16, u16) {
@@ -326,8 +326,8 @@ pub fn ports(bytes: &[u8], l4: usize) -> (u16, u16) {
 /// Checks the transport header of `protocol` at byte `l4` of a packet that ends at `end`.
 ///
 /// # Errors
-/// A header that is cut or has an impossible length; a UDP length past the packet's end is left to the
-/// fragment rules of the caller and no error.
+/// A header that is truncated or has an impossible length. A UDP length past the packet's end is no error:
+/// the fragment rules of the caller decide.
 #[inline]
 pub fn transport_at(bytes: &[u8], l4: usize, end: usize, protocol: u8) -> Result<Transport, ParseError> {
     match protocol {

@@ -1,10 +1,10 @@
-//! What do these bytes mean, and how are they written?
+//! Wire formats of In-band Network Telemetry: parsing and writing of headers.
 //!
 //! Ethernet to TCP, tunnels, INT headers and telemetry reports. Views borrow the bytes they describe,
-//! emitters write into the caller's buffer; nothing here allocates, panics on input or does I/O.
+//! emitters write into the caller's buffer; the crate does not allocate, panic on input or do I/O.
 //!
 //! Reading order: [`layers`] finds the headers of one IP packet, [`int`] the INT headers in it,
-//! [`mod@dissect`] walks through [`tunnel`]s, [`report`] reads what nodes send to a collector.
+//! [`mod@dissect`] follows [`tunnel`]s, [`report`] reads the reports that nodes send to a collector.
 #![no_std]
 #![forbid(unsafe_code)]
 

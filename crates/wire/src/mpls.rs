@@ -1,4 +1,4 @@
-//! Where does what an MPLS label stack carries begin?
+//! MPLS label stacks.
 
 use zerocopy::byteorder::big_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -21,10 +21,10 @@ pub struct LabelStackEntry(U32);
 
 /// EtherType of MPLS.
 pub const UNICAST: u16 = 0x8847;
-/// EtherType of MPLS with upstream-assigned labels, once multicast.
+/// EtherType of MPLS with upstream-assigned labels, formerly multicast.
 pub const MULTICAST: u16 = 0x8848;
 
-/// Most labels that are skipped; up to four are usual.
+/// Maximum number of labels skipped; up to four are usual.
 const MAX_LABELS: usize = 8;
 
 impl LabelStackEntry {
@@ -47,10 +47,10 @@ pub const fn is_mpls(ethertype: u16) -> bool {
     matches!(ethertype, UNICAST | MULTICAST)
 }
 
-/// Finds what the label stack at byte `at` carries.
+/// Finds the payload of the label stack at byte `at`.
 ///
 /// # Errors
-/// [`ErrorKind::Short`] when the stack is cut, [`ErrorKind::TooMany`] past eight labels.
+/// [`ErrorKind::Short`] when the stack is truncated, [`ErrorKind::TooMany`] past eight labels.
 pub fn payload(bytes: &[u8], mut at: usize) -> Result<usize, ParseError> {
     for _ in 0..MAX_LABELS {
         let entry: &LabelStackEntry = view(bytes, at, Header::Mpls)?;

@@ -1,4 +1,4 @@
-//! What does a TCP header say?
+//! TCP headers.
 
 use zerocopy::byteorder::big_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -46,7 +46,7 @@ pub const HEADER_BYTES: usize = size_of::<TcpHeader>();
 pub const CHECKSUM_OFFSET: usize = 16;
 
 impl TcpHeader {
-    /// Length of the header with options, bytes: 0 to 60, legal from 20.
+    /// Length of the header with options, bytes: 0 to 60; valid from 20.
     #[must_use]
     pub fn header_length(&self) -> usize {
         usize::from(self.offset_flags.get() >> 12) * 4

@@ -1,4 +1,4 @@
-//! Which packet does a tunnel carry, and which one is innermost?
+//! Tunnels: the packet that each carries, and the innermost one.
 
 use crate::error::Header;
 use crate::layers::{Fragment, Layers, Link, Strictness, Transport};
@@ -7,13 +7,13 @@ use crate::view::view;
 use crate::vxlan::{self, VxlanHeader};
 use crate::{ethernet, geneve, gre, gtpu, ipv4, mpls};
 
-/// Most IP headers inside one another that are followed.
+/// Maximum number of nested IP headers followed.
 pub const MAX_LEVELS: usize = 4;
 
 /// A packet inside another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// What the packet starts with.
+    /// The packet's first header.
     pub link: Link,
     /// Offset of its first byte.
     pub at: usize,
@@ -47,8 +47,8 @@ pub struct Innermost {
 /// Follows the tunnels from the packet with `layers` inwards: GTP-U, VXLAN, Geneve, GRE, IP in IP, and MPLS
 /// inside of those.
 ///
-/// A tunnel that cannot be read ends the way; the packet around it is the innermost one then. At most
-/// [`MAX_LEVELS`] packets are looked at.
+/// The walk ends at a tunnel that cannot be read; the packet around it is then the innermost one. At most
+/// [`MAX_LEVELS`] packets are examined.
 #[inline]
 #[must_use]
 pub fn innermost(bytes: &[u8], layers: &Layers) -> Innermost {
@@ -59,7 +59,7 @@ pub fn innermost(bytes: &[u8], layers: &Layers) -> Innermost {
     }
 }
 
-/// The innermost packet behind the MPLS labels of an Ethernet frame; `None` where there are none or no IP
+/// The innermost packet after the MPLS labels of an Ethernet frame; `None` without labels or when no IP
 /// packet follows them.
 #[must_use]
 pub fn behind_labels(bytes: &[u8]) -> Option<Innermost> {
@@ -68,14 +68,14 @@ pub fn behind_labels(bytes: &[u8]) -> Option<Innermost> {
     Some(innermost(bytes, &layers))
 }
 
-/// What stands behind the MPLS labels of the Ethernet frame at byte `at`.
+/// What follows the MPLS labels of the Ethernet frame at byte `at`.
 #[must_use]
 pub fn labelled(bytes: &[u8], at: usize) -> Option<Carried> {
     let payload = ethernet::payload(bytes, at).ok()?;
     if mpls::is_mpls(payload.ethertype) { of_ethertype(bytes, payload.ethertype, payload.at) } else { None }
 }
 
-/// Like [`innermost`], from a packet that another one carries; `None` where it cannot be read.
+/// Like [`innermost`], starting from a carried packet; `None` when it cannot be read.
 #[must_use]
 pub fn follow(bytes: &[u8], first: Carried) -> Option<Innermost> {
     let (mut found, mut bytes, mut next) = (None, bytes, Some(first));
@@ -86,7 +86,7 @@ pub fn follow(bytes: &[u8], first: Carried) -> Option<Innermost> {
         let Ok(Some(layers)) = parsed else { break };
         (vni, in_gtpu) = (carried.vni.or(vni), carried.in_gtpu || in_gtpu);
         found = Some(Innermost { layers, vni, in_gtpu });
-        // What is behind a packet's own end is padding.
+        // Bytes after the packet's own end are padding.
         bytes = bytes.get(..layers.end).unwrap_or(bytes);
         next = self::carried(bytes, &layers);
     }
@@ -103,7 +103,7 @@ pub fn carried(bytes: &[u8], layers: &Layers) -> Option<Carried> {
     in_transport(bytes, layers.protocol, layers.l4, layers.transport)
 }
 
-/// The packet behind the transport header of `protocol` at byte `l4`.
+/// The packet after the transport header of `protocol` at byte `l4`.
 #[inline]
 #[must_use]
 pub fn in_transport(bytes: &[u8], protocol: u8, l4: usize, transport: Transport) -> Option<Carried> {
@@ -148,13 +148,13 @@ pub fn in_udp(bytes: &[u8], port: u16, at: usize) -> Option<Carried> {
     }
 }
 
-/// What an EtherType announces at byte `at`: an IP packet, an Ethernet frame, or one of them behind labels.
+/// What an EtherType announces at byte `at`: an IP packet, an Ethernet frame, or one of them after labels.
 #[must_use]
 pub fn of_ethertype(bytes: &[u8], ethertype: u16, at: usize) -> Option<Carried> {
     match ethertype {
         ethernet::IPV4 | ethernet::IPV6 => Some(Carried::new(Link::Ip, at)),
         ethernet::BRIDGED_ETHERNET => Some(Carried::new(Link::Ethernet, at)),
-        // RFC 4928: what is not IP does not start with 4 or 6, so reading on decides.
+        // RFC 4928: a payload other than IP does not start with 4 or 6, so reading on decides.
         mpls::UNICAST | mpls::MULTICAST => Some(Carried::new(Link::Ip, mpls::payload(bytes, at).ok()?)),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! What does a UDP header say?
+//! UDP headers.
 
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

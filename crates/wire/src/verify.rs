@@ -1,4 +1,4 @@
-//! Is the L4 checksum of a packet right?
+//! Verification of a packet's L4 checksum.
 
 use crate::checksum::{Sum, pseudo_header};
 use crate::error::Header;
@@ -9,16 +9,16 @@ use crate::tcp;
 use crate::udp;
 use crate::view::view;
 
-/// What full recomputation says of a checksum.
+/// The result of recomputing a checksum in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChecksumState {
-    /// It is right.
+    /// Correct.
     Ok,
-    /// It is wrong.
+    /// Wrong.
     Bad,
     /// The packet has none: UDP with a zero checksum, GRE without one, another protocol.
     Absent,
-    /// It covers bytes that are not here: a truncated packet or a fragment.
+    /// It covers bytes that are missing: a truncated packet or a fragment.
     Unverifiable,
 }
 
@@ -69,7 +69,7 @@ fn gre_checksum(bytes: &[u8], layers: &Layers) -> ChecksumState {
     }
 }
 
-/// Whether the checksum of the TCP or UDP header is that of the packet before the INT at `location` was put behind it.
+/// Whether the TCP or UDP checksum is the one the packet had before the INT at `location` was added.
 #[must_use]
 pub fn is_checksum_without(bytes: &[u8], layers: &Layers, location: &Location) -> bool {
     let is_behind_l4 = location.encapsulation == Encapsulation::Dscp;
@@ -89,7 +89,7 @@ pub fn is_checksum_without(bytes: &[u8], layers: &Layers, location: &Location) -
     sum.plus(pseudo_header(source, destination, layers.protocol, length)).fold() == 0xffff
 }
 
-/// Right checksums make the bytes they cover, and the pseudo-header, sum to all ones.
+/// Verifies that the covered bytes and the pseudo-header sum to all ones, as a correct checksum makes them.
 fn all_ones(bytes: &[u8], at: usize, length: usize, pseudo: Sum) -> ChecksumState {
     match bytes.get(at..at + length) {
         None => ChecksumState::Unverifiable,

@@ -1,4 +1,4 @@
-//! How is a fixed header seen in place?
+//! Views of fixed headers, in place.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -29,7 +29,7 @@ where
     T::mut_from_prefix(bytes.get_mut(at..)?).ok().map(|(view, _)| view)
 }
 
-/// The error of a header that needs more bytes than are left.
+/// The error for a header that needs more bytes than are left.
 #[cold]
 pub(crate) fn short(at: usize, header: Header, needed: usize, left: usize) -> ParseError {
     ParseError::new(at, header, ErrorKind::Short { needed, left })

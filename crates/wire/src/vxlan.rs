@@ -1,4 +1,4 @@
-//! What does a VXLAN or VXLAN-GPE header say?
+//! VXLAN and VXLAN-GPE headers.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -54,19 +54,19 @@ impl VxlanHeader {
         self.next_protocol = 0;
     }
 
-    /// Whether the first word is that of VXLAN without any extension: the I bit, and nothing else.
+    /// Whether the first word is that of VXLAN without extensions: only the I bit is set.
     #[must_use]
     pub const fn is_plain(&self) -> bool {
         matches!((self.flags, self.reserved, self.next_protocol), (0x08, [0, 0], 0))
     }
 
-    /// The header's sum for a checksum that covers it.
+    /// The header's sum, for a checksum that covers it.
     #[must_use]
     pub fn sum(&self) -> Sum {
         Sum::of(self.as_bytes())
     }
 
-    /// The Next Protocol where the P bit says that there is one.
+    /// The Next Protocol; `None` when the P bit is clear.
     // int-2016/vxlan-01
     #[must_use]
     pub const fn next_protocol(&self) -> Option<u8> {
@@ -74,7 +74,7 @@ impl VxlanHeader {
         if self.flags & NEXT_PROTOCOL_FLAG != 0 { Some(self.next_protocol) } else { None }
     }
 
-    /// The Next Protocol of a header with flags 0x18, which some write where the I and P bits belong.
+    /// The Next Protocol of a header with flags 0x18, which some nodes write instead of the I and P bits.
     #[must_use]
     pub const fn unannounced_next_protocol(&self) -> Option<u8> {
         if self.flags == MISPLACED_FLAGS { Some(self.next_protocol) } else { None }

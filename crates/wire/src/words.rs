@@ -1,11 +1,11 @@
-//! How long is something that INT counts in 4-byte words?
+//! Lengths in 4-byte words, as INT counts them.
 
 /// A length in 4-byte words, the unit of every INT length field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Words(u8);
 
 impl Words {
-    /// The largest length an 8-bit length field can name: 255 words.
+    /// The maximum of an 8-bit length field: 255 words.
     pub const MAX: Self = Self(u8::MAX);
 
     /// Creates a length of `count` words.

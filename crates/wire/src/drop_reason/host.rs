@@ -1,11 +1,11 @@
-//! What do hosts report that no switch does?
+//! Drop reasons that hosts report and switches do not.
 //!
-//! A host in a fabric uses the table of its switches where that has a code for what happened. These are the codes
-//! for the rest; a table that gives one of them to something else is right about its own.
+//! A host in a fabric uses the switches' table wherever it has a code for the drop. These codes cover the
+//! rest; where a table assigns one of them another meaning, the table takes precedence.
 
 use super::reason::{Reason, reason};
 
-/// Codes 25 to 31 and 180 to 184 are those of SD-Fabric's own hosts; the others nobody else uses.
+/// Codes 25 to 31 and 180 to 184 are those of SD-Fabric's own hosts; no other table uses the remaining ones.
 pub(super) const REASONS: [Reason; 26] = [
     reason(25, "ip-version-invalid", "the IP version is neither 4 nor 6", "what writes the packet"),
     reason(30, "ihl-invalid", "the IP header has a length that cannot be", "what writes the packet"),

@@ -1,7 +1,7 @@
-//! What does a drop reason mean?
+//! The meaning of drop reasons.
 //!
-//! The reports have eight bits for it and leave their meaning to the node. These are the tables of nodes that
-//! are deployed; they contradict each other, so a number means nothing without the table of its node.
+//! Reports have eight bits for the drop reason and leave its meaning to the node. These are the tables of
+//! deployed nodes; they contradict each other, so a code means nothing without the table of its node.
 
 mod host;
 mod p4lang_switch;
@@ -15,10 +15,10 @@ pub use reason::Reason;
 /// The numbering of drop reasons that a node follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Table {
-    /// SD-Fabric from release 1.1 on.
+    /// SD-Fabric, release 1.1 and later.
     #[default]
     SdFabric1_1,
-    /// SD-Fabric of release 1.0.
+    /// SD-Fabric, release 1.0.
     SdFabric1_0,
     /// The reference switch of the Tofino SDE, open-p4studio.
     SwitchP4_16,
@@ -41,13 +41,13 @@ impl Table {
         }
     }
 
-    /// The table of this name.
+    /// The table with this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|table| table.name() == name)
     }
 
-    /// Every reason of the table, by rising code.
+    /// All reasons of the table, by ascending code.
     #[must_use]
     pub const fn reasons(self) -> &'static [Reason] {
         match self {
@@ -58,13 +58,13 @@ impl Table {
         }
     }
 
-    /// The reason with this code; what the table has no word for may be of a host among its nodes.
+    /// The reason with this code; codes missing from the table are looked up among those of hosts.
     #[must_use]
     pub fn get(self, code: u8) -> Option<&'static Reason> {
         find(self.reasons(), code).or_else(|| find(&host::REASONS, code))
     }
 
-    /// The code of a packet that found no room in its queue.
+    /// The code for a packet dropped because its queue was full.
     #[must_use]
     pub const fn tail_drop(self) -> u8 {
         match self {

@@ -1,4 +1,4 @@
-//! What do the drop reasons of p4lang/switch mean, the example of the report specifications?
+//! The drop reasons of p4lang/switch, the example in the report specifications.
 
 use super::reason::{Reason, reason};
 use super::shared::{
@@ -6,7 +6,7 @@ use super::shared::{
     SRC_MAC_MULTICAST, SRC_MAC_ZERO, UNKNOWN,
 };
 
-/// As its `drop_reason_codes.h` has them.
+/// The reasons in its `drop_reason_codes.h`.
 pub(super) const REASONS: [Reason; 29] = [
     UNKNOWN,
     OUTER_SRC_MAC_ZERO,

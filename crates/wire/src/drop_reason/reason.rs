@@ -9,11 +9,11 @@ pub struct Reason {
     pub name: &'static str,
     /// What happened to the packet.
     pub meaning: &'static str,
-    /// What to look at when it happens.
+    /// What to check when it happens.
     pub check: &'static str,
 }
 
-/// A row of a table.
+/// Creates a row of a table.
 pub(super) const fn reason(
     code: u8,
     name: &'static str,

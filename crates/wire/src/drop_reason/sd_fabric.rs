@@ -1,4 +1,4 @@
-//! What do the drop reasons of SD-Fabric mean?
+//! The drop reasons of SD-Fabric.
 
 use super::reason::{Reason, reason};
 use super::shared::{

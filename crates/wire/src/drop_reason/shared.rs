@@ -1,4 +1,4 @@
-//! Which drop reasons do several tables agree on, with code and meaning?
+//! Drop reasons whose code and meaning several tables share.
 
 use super::reason::{Reason, reason};
 

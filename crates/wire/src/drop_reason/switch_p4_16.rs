@@ -1,4 +1,4 @@
-//! What do the drop reasons of switch-p4-16 mean, whose numbers SD-Fabric extends?
+//! The drop reasons of switch-p4-16, whose codes SD-Fabric extends.
 
 use super::reason::{Reason, reason};
 use super::shared::{
@@ -6,7 +6,7 @@ use super::shared::{
     OUTER_SRC_MAC_ZERO, SRC_MAC_MULTICAST, SRC_MAC_ZERO, UNKNOWN,
 };
 
-/// As open-p4studio has them.
+/// The reasons in open-p4studio.
 pub(super) const REASONS: [Reason; 82] = [
     UNKNOWN,
     OUTER_SRC_MAC_ZERO,
