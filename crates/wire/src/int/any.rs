@@ -1,4 +1,4 @@
-//! What does an INT header say, whichever version it is of?
+//! INT headers of any type and version.
 
 use crate::error::ParseError;
 use crate::int::dialect::{Deviation, Deviations};
@@ -12,7 +12,7 @@ use crate::int::mx::Mx;
 use crate::int::stack;
 use crate::words::Words;
 
-/// An INT header with what follows it, of any type and version.
+/// An INT header of any type and version, with what follows it.
 #[derive(Clone, Copy, Debug)]
 pub enum AnyHeader<'a> {
     /// INT-MD of 2.1.
@@ -38,8 +38,8 @@ impl<'a> AnyHeader<'a> {
     /// Reads the header at `location`.
     ///
     /// # Errors
-    /// Bytes that cannot be the header they are announced as.
-    // What it returns is large, and would be copied to the caller.
+    /// Bytes that cannot be the announced header.
+    // Inlined: the result is large, and a call would copy it to the caller.
     #[inline(always)]
     pub fn parse(bytes: &'a [u8], location: &Location, domains: &[Domain]) -> Result<Self, ParseError> {
         match location.header_type {
@@ -55,9 +55,9 @@ impl<'a> AnyHeader<'a> {
         }
     }
 
-    /// How this header departs from its version: those of `possible`, which its bytes allow for, that it shows.
+    /// The deviations among `possible`, which its bytes allow for, that this header shows.
     ///
-    /// A dialect with timestamps of 64 bits is to the letter in a packet that asks for none.
+    /// A header of a dialect with 64-bit timestamps follows the format exactly when it asks for no timestamp.
     #[must_use]
     pub fn deviations(&self, possible: Deviations) -> Deviations {
         let shown = |deviation: &Deviation| match (self, deviation) {
@@ -77,7 +77,7 @@ impl<'a> AnyHeader<'a> {
         possible.iter().filter(shown).fold(Deviations::NONE, Deviations::with)
     }
 
-    /// The hops of the stack that are wholly visible, the last hop of the path first; none without a stack.
+    /// The completely visible hops of the stack, the last hop of the path first; none without a stack.
     pub fn hops(&self) -> impl Iterator<Item = AnyHop<'a>> + use<'a> {
         let (md, hop_by_hop) = match self {
             Self::Md(md) => (Some(md.stack.hops()), None),
@@ -88,7 +88,7 @@ impl<'a> AnyHeader<'a> {
         md.chain(hop_by_hop.into_iter().flatten().map(AnyHop::HopByHop))
     }
 
-    /// How many hops the packet carries, whether or not all of them are visible.
+    /// Number of hops the packet carries, visible or not.
     #[must_use]
     pub const fn hop_count(&self) -> usize {
         match self {
@@ -108,7 +108,7 @@ impl<'a> AnyHeader<'a> {
         }
     }
 
-    /// Length of what each hop adds; `None` where hops add nothing to the packet.
+    /// Length of the metadata each hop adds; `None` where hops add nothing to the packet.
     #[must_use]
     pub const fn hop_ml(&self) -> Option<Words> {
         match self {
@@ -118,7 +118,7 @@ impl<'a> AnyHeader<'a> {
         }
     }
 
-    /// How many more hops may add metadata; `None` where hops add nothing to the packet.
+    /// Number of further hops that may add metadata; `None` where hops add nothing to the packet.
     #[must_use]
     pub const fn remaining_hop_count(&self) -> Option<u8> {
         match self {
@@ -128,7 +128,7 @@ impl<'a> AnyHeader<'a> {
         }
     }
 
-    /// E: a node could not add metadata because no hop was left; `None` where there is no such flag.
+    /// E: a node could not add metadata because no hop was left; `None` where the flag does not exist.
     #[must_use]
     pub const fn max_hop_count_exceeded(&self) -> Option<bool> {
         match self {
@@ -138,7 +138,7 @@ impl<'a> AnyHeader<'a> {
         }
     }
 
-    /// M: a node could not add metadata because of its egress MTU; `None` where there is no such flag.
+    /// M: a node could not add metadata because of its egress MTU; `None` where the flag does not exist.
     #[must_use]
     pub const fn mtu_exceeded(&self) -> Option<bool> {
         match self {
@@ -150,7 +150,7 @@ impl<'a> AnyHeader<'a> {
 }
 
 impl AnyHop<'_> {
-    /// The hop's metadata; [`Location::timestamp_bits`] says how wide its timestamps are.
+    /// The hop's metadata; [`Location::timestamp_bits`] is the width of its timestamps.
     #[must_use]
     pub fn metadata(&self) -> HopMetadata {
         match self {

@@ -1,19 +1,19 @@
-//! Which values say "INT follows" in this INT domain?
+//! The code points that mark INT in an INT domain.
 
 use crate::int::dialect::{Dialect, Reading};
 use crate::int::domain::{self, Domain};
 use crate::int::dscp_mark::DscpMark;
 
-/// The values that mark INT, one list per encapsulation; an empty list switches that encapsulation off.
+/// The values that mark INT, one list per encapsulation; an empty list disables that encapsulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodePoints<'a> {
-    /// DSCP values that mark INT behind TCP or UDP.
+    /// DSCP values that mark INT after TCP or UDP.
     pub dscp: &'a [DscpMark],
-    /// DSCP values that mark Host-INT, and nothing that has not its shape.
+    /// DSCP values that mark Host-INT; packets without its shape are ignored.
     pub host_int_dscp: &'a [DscpMark],
-    /// UDP destination ports that mark INT (INT_TBD); also TCP ports for INT 0.5, where nothing else fits.
+    /// UDP destination ports that mark INT (INT_TBD); also TCP ports for INT 0.5, where nothing else matches.
     pub udp_ports: &'a [u16],
-    /// 64-bit probe markers behind TCP or UDP.
+    /// 64-bit probe markers after TCP or UDP.
     pub probe_markers: &'a [u64],
     /// GRE protocol types that mark INT (TBD_INT).
     pub gre_protocols: &'a [u16],
@@ -21,17 +21,17 @@ pub struct CodePoints<'a> {
     pub vxlan_gpe_next_protocols: &'a [u8],
     /// Geneve option classes of INT.
     pub geneve_classes: &'a [u16],
-    /// Whether INT stands before or after the TCP options.
+    /// Whether INT precedes or follows the TCP options.
     pub tcp_options: TcpOptions,
     /// The domain-specific instructions whose lengths are known.
     pub domains: &'a [Domain],
     /// How closely INT must follow the formats.
     pub reading: Reading,
-    /// Dialects whose own marks count too, where INT of theirs follows to the last byte.
+    /// Dialects whose own marks also count, where INT of that dialect parses completely.
     pub dialect_marks: &'a [Dialect],
 }
 
-/// Where INT stands in a TCP segment; one choice per INT domain.
+/// Where INT is in a TCP segment; one choice per INT domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TcpOptions {
     /// INT follows the TCP options.
@@ -58,7 +58,7 @@ impl CodePoints<'static> {
         dialect_marks: &[],
     };
 
-    /// No mark: nothing is INT, whatever it looks like.
+    /// No mark: no packet is INT, whatever it contains.
     pub const NONE: Self = CodePoints {
         dscp: &[],
         host_int_dscp: &[],

@@ -1,4 +1,4 @@
-//! How long is the metadata that a domain-specific instruction asks for?
+//! Lengths of domain-specific metadata.
 
 use crate::words::Words;
 
@@ -9,7 +9,7 @@ use crate::words::Words;
 pub struct Domain {
     /// The Domain Specific ID, 0x0001 to 0xffff.
     pub id: u16,
-    /// Length of the metadata of each DS Instruction bit; 0 words: the bit is not defined.
+    /// Length of the metadata of each DS Instruction bit; 0 words for undefined bits.
     pub words: [Words; 16],
     /// DS Instruction bits of INT-MD that only the source inserts.
     pub source_only: u16,
@@ -19,19 +19,19 @@ pub struct Domain {
 
 impl Domain {
     // int-2.1/md-18, int-2.1/mx-16: whole words, as the bits of DS Instruction determine.
-    /// Length of what every hop adds to an INT-MD stack for `ds_instruction`; `None` past 255 words.
+    /// Length of the metadata each hop adds to an INT-MD stack for `ds_instruction`; `None` past 255 words.
     #[must_use]
     pub fn hop_words(&self, ds_instruction: u16) -> Option<Words> {
         self.sum(ds_instruction & !self.source_only)
     }
 
-    /// Length of what only the source adds to an INT-MD stack; `None` past 255 words.
+    /// Length of the metadata only the source adds to an INT-MD stack; `None` past 255 words.
     #[must_use]
     pub fn source_only_words(&self, ds_instruction: u16) -> Option<Words> {
         self.sum(ds_instruction & self.source_only)
     }
 
-    /// Length of what the source inserts into an INT-MX packet; `None` past 255 words.
+    /// Length of the metadata the source inserts into an INT-MX packet; `None` past 255 words.
     #[must_use]
     pub fn source_inserted_words(&self, ds_instruction: u16) -> Option<Words> {
         self.sum(ds_instruction & self.source_inserted)
@@ -48,7 +48,7 @@ impl Domain {
     }
 }
 
-/// Iterates the set bits of a 16-bit field, bit 0 being the most significant.
+/// Iterates over the set bits of a 16-bit field; bit 0 is the most significant.
 #[inline]
 pub fn set_bits(mask: u16) -> impl Iterator<Item = usize> {
     let mut left = mask;
@@ -68,7 +68,7 @@ pub fn find(domains: &[Domain], id: u16) -> Option<&Domain> {
     domains.iter().find(|domain| domain.id == id)
 }
 
-/// The domains that INT 2.1 itself describes: Transparent Security, a source-only device id of 8 bytes.
+/// The domains described in INT 2.1 itself: Transparent Security, a source-only device id of 8 bytes.
 pub const WELL_KNOWN: &[Domain] = &[Domain {
     id: 0x5453,
     words: {

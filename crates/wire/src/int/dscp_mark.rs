@@ -1,11 +1,11 @@
 //! A DSCP pattern that marks INT.
 
-/// A DSCP pattern: INT is there where `dscp & mask == value & mask`.
+/// A DSCP pattern: INT is present where `dscp & mask == value & mask`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DscpMark {
     /// The value that marks INT, 0 to 63.
     pub value: u8,
-    /// Which bits carry the mark: 0x3f for a code point, one bit for a bit.
+    /// The bits that carry the mark: 0x3f for a whole code point, one bit for a flag.
     pub mask: u8,
 }
 
@@ -17,7 +17,7 @@ impl DscpMark {
         self.mask != 0 && dscp & self.mask == self.value & self.mask
     }
 
-    /// The DSCP with the mark set and all other bits as they were.
+    /// The DSCP with the mark set and all other bits unchanged.
     #[inline]
     #[must_use]
     pub const fn applied_to(self, dscp: u8) -> u8 {

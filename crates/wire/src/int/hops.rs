@@ -1,13 +1,14 @@
-//! How is the metadata of many hops read at once?
+//! Reads the metadata of many hops at once.
 
 use crate::int::instruction::Instructions;
 use crate::int::metadata::{Buffer, HopMetadata, Interfaces, NOT_AVAILABLE, Queue};
 
-/// Reads the metadata `instructions` announce of all hops in `bytes`, each `hop_bytes` long and the last hop of the path
-/// first, into `hops`, the first hop of the path first.
+/// Reads the metadata announced by `instructions` from all hops in `bytes` into `hops`. Each hop is
+/// `hop_bytes` long; `bytes` has the last hop of the path first, `hops` the first.
 ///
-/// Where there are more hops than places, the first ones are left out. `hop_bytes` is at least what the instructions
-/// announce. Reserved bits are skipped, fields that are all ones become `None`; the checksum complement is not read.
+/// When `hops` is too short, the first hops of the path are left out. `hop_bytes` is at least what the
+/// instructions announce. Reserved bits are skipped, fields of all ones become `None`; the checksum
+/// complement is not read.
 #[inline]
 pub(super) fn read_hops<T: AsMut<HopMetadata>>(
     instructions: Instructions,
@@ -19,7 +20,7 @@ pub(super) fn read_hops<T: AsMut<HopMetadata>>(
         *hop.as_mut() = HopMetadata::default();
     }
     let asks_for = |bit| instructions.intersects(bit);
-    // Field by field, so that what is asked for is looked at once and not for each hop.
+    // Field by field, so that each instruction is tested once and not for each hop.
     let mut reader = Reader { bytes, hop_bytes, at: 0, hops };
     if asks_for(Instructions::NODE_ID) {
         reader.words(|hop, word| hop.node_id = Some(word));
@@ -61,17 +62,17 @@ pub(super) fn read_hops<T: AsMut<HopMetadata>>(
     }
 }
 
-/// Goes through the fields of all hops, one field after another.
+/// Iterates over the fields of all hops, one field after another.
 struct Reader<'a, T> {
     bytes: &'a [u8],
     hop_bytes: usize,
-    /// Where the next field stands in each hop.
+    /// Offset of the next field within a hop.
     at: usize,
     hops: &'a mut [T],
 }
 
 impl<T: AsMut<HopMetadata>> Reader<'_, T> {
-    /// Gives to `put` the field of 4 bytes of each hop that has it.
+    /// Passes to `put` the 4-byte field of each hop that has it.
     #[inline(always)]
     fn words(&mut self, put: impl Fn(&mut HopMetadata, u32)) {
         self.fields(|hop, bytes| {
@@ -82,7 +83,7 @@ impl<T: AsMut<HopMetadata>> Reader<'_, T> {
         });
     }
 
-    /// Gives to `put` the field of 8 bytes of each hop that has it.
+    /// Passes to `put` the 8-byte field of each hop that has it.
     #[inline(always)]
     fn longs(&mut self, put: impl Fn(&mut HopMetadata, u64)) {
         self.fields(|hop, bytes| {

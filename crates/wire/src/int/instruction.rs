@@ -1,4 +1,4 @@
-//! What does the instruction bitmap ask every hop for?
+//! The instruction bitmap of INT 2.x.
 
 use core::ops::{BitAnd, BitOr};
 
@@ -67,7 +67,7 @@ impl Instructions {
         Self(self.0 & !other.0)
     }
 
-    /// Length of the metadata the bitmap asks each hop for, 0 to 19 words; domain-specific metadata not counted.
+    /// Length of the metadata the bitmap asks each hop for, 0 to 19 words, without domain-specific metadata.
     // int-2.1/md-12: one word for each bit, two for bits 4, 5 and 6.
     #[inline]
     #[must_use]
@@ -77,7 +77,7 @@ impl Instructions {
     }
 }
 
-/// Words asked for by bits 0 to 7 and by bits 8 to 15. Counting bits costs more than a look-up where the
+/// Words requested by bits 0 to 7 and by bits 8 to 15. Counting bits is slower than a look-up where the
 /// compiler may not use the processor's instruction for it.
 const HIGH_WORDS: [u8; 256] = words_table(
     Instructions::INGRESS_TIMESTAMP.0 | Instructions::EGRESS_TIMESTAMP.0 | Instructions::LEVEL2_INTERFACES.0,

@@ -1,4 +1,4 @@
-//! Where in a packet do INT headers lie?
+//! Location of INT headers in a packet.
 
 use crate::error::{Header, ParseError};
 use crate::int::code_points::{CodePoints, TcpOptions};
@@ -28,7 +28,7 @@ pub use crate::int::location::{Encapsulation, HEADER_WORDS, HeaderType, Location
 /// Finds the first INT header of the packet that `layers` describes; `None` when nothing marks INT.
 ///
 /// # Errors
-/// A packet that is marked but whose shim or option cannot be one.
+/// A packet that is marked but whose shim or option is invalid.
 pub fn find(
     bytes: &[u8],
     layers: &Layers,
@@ -41,7 +41,7 @@ pub fn find(
     if layers.transport == Transport::Other || matches!(announced, Ok(Some(_))) {
         return announced;
     }
-    // Other protocols use the same marker, so a header that cannot be read is none.
+    // Other protocols use the same marker, so an unreadable header is not INT.
     let markers = code_points.probe_markers;
     if let Ok(Some(found)) = behind_probe_marker(bytes, layers, markers, code_points.tcp_options) {
         return Ok(Some(found));
@@ -54,8 +54,8 @@ pub fn find(
         };
     }
     let marked = || behind_dscp(bytes, layers, code_points.tcp_options);
-    // A tunnel endpoint copies the inner DSCP outward, and a port may mean two things: then a shim counts only
-    // with an INT header behind it.
+    // A tunnel endpoint copies the inner DSCP outward, and a port may have two meanings: then a shim counts
+    // only with an INT header after it.
     if announced.is_err() || is_tunnel(bytes, layers) {
         return match marked() {
             Ok(location) if has_version(bytes, &location) => Ok(Some(location)),
@@ -63,18 +63,18 @@ pub fn find(
         };
     }
     match marked() {
-        // Nothing tells a destination header from any bytes.
+        // A destination header cannot be told from arbitrary bytes.
         Ok(location) if location.header_type == HeaderType::Destination => {
             Ok(Some(host_int(bytes, layers).unwrap_or(location)))
         }
         Ok(location) => Ok(Some(location)),
-        // Host-INT stands before the TCP options, whatever the domain does.
+        // Host-INT precedes the TCP options, whatever the domain uses.
         Err(error) => host_int(bytes, layers).map(Some).ok_or(error),
     }
 }
 
-/// Finds what may be INT behind a mark that says little on its own, so that it has to be INT to the letter: the
-/// one DSCP bit of Host-INT, and a TCP port, which 0.5 may mark INT with.
+/// Finds INT after a weak mark, where it must follow the format exactly: the single DSCP bit of Host-INT, and
+/// a TCP port, which may mark INT in 0.5.
 fn behind_weak_mark(
     bytes: &[u8],
     layers: &Layers,
@@ -98,7 +98,7 @@ fn host_int(bytes: &[u8], layers: &Layers) -> Option<Location> {
     place::host_int_at(bytes, payload_at(layers, TcpOptions::Before), layers.end)
 }
 
-/// Finds the INT header that a port, or the header of a tunnel, announces.
+/// Finds the INT header that a port or a tunnel header announces.
 #[inline]
 fn announced(
     bytes: &[u8],
@@ -126,11 +126,11 @@ fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
     })
 }
 
-/// Finds the INT header that follows `location` in the same packet: the next option of Geneve, or the shim behind one
-/// whose Next Protocol, original port or original UDP header is INT's. Behind a DSCP or a probe marker there is one.
+/// Finds the INT header that follows `location` in the same packet: the next Geneve option, or the shim after
+/// one whose Next Protocol, original port or original UDP header is INT's. A DSCP or probe marker has only one.
 ///
 /// # Errors
-/// A following header that is cut or cannot be one.
+/// A following header that is truncated or invalid.
 // int-2016/headers-01
 #[inline]
 pub fn following(

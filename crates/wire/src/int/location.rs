@@ -1,10 +1,10 @@
-//! What is said about the place of an INT header: how it is carried, its type, its bytes?
+//! The location of an INT header: encapsulation, type, version, offsets.
 
 use crate::int::dialect::{Deviation, Deviations};
 use crate::int::version::Version;
 use crate::words::Words;
 
-/// The version of the INT-MD and INT-MX headers that are read and written.
+/// The version field of the INT-MD and INT-MX headers that are read and written.
 pub const VERSION: u8 = 2;
 /// Length of an INT-MD or INT-MX header.
 pub const HEADER_WORDS: Words = Words::new(3);
@@ -12,24 +12,24 @@ pub const HEADER_WORDS: Words = Words::new(3);
 /// How a packet carries INT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Encapsulation {
-    /// Behind TCP or UDP, marked by DSCP.
+    /// After TCP or UDP, marked by DSCP.
     Dscp,
-    /// Behind UDP, marked by the destination port; the shim keeps the original one. In 0.5 also behind TCP.
+    /// After UDP, marked by the destination port; the shim keeps the original one. In 0.5 also after TCP.
     UdpPort,
-    /// Behind a new UDP header in front of the original L4 header.
+    /// After a new UDP header before the original L4 header.
     Udp,
-    /// Behind TCP or UDP, marked by a 64-bit probe marker.
+    /// After TCP or UDP, marked by a 64-bit probe marker.
     ProbeMarker,
-    /// Behind a GRE header.
+    /// After a GRE header.
     Gre,
-    /// Behind a VXLAN-GPE header.
+    /// After a VXLAN-GPE header.
     VxlanGpe,
     /// In a Geneve option.
     Geneve,
 }
 
 impl Encapsulation {
-    /// The name users write and read.
+    /// The name that users read and write.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl HeaderType {
         }
     }
 
-    /// The type of a value on the wire; `None` for a value without a meaning.
+    /// The type for a value on the wire; `None` for an undefined value.
     #[inline]
     #[must_use]
     pub const fn from_code(code: u8) -> Option<Self> {
@@ -79,27 +79,27 @@ impl HeaderType {
     }
 }
 
-/// The place of one INT header in a frame.
+/// The location of one INT header in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// How the packet carries it.
+    /// The encapsulation.
     pub encapsulation: Encapsulation,
     /// Its type.
     pub header_type: HeaderType,
     /// The version of its format.
     pub version: Version,
-    /// How it departs from that format; nothing in a strict reading.
+    /// Its deviations from that format; empty in a strict reading.
     pub deviations: Deviations,
     /// Offset of the shim, or of the Geneve option's header.
     pub shim: usize,
     /// Offset of the INT header.
     pub header: usize,
-    /// Offset of the first byte behind INT header and stack, and behind the tail of versions that have one.
+    /// Offset of the first byte after the INT header and stack, and after the tail of versions that have one.
     pub end: usize,
 }
 
 impl Location {
-    /// Width of the timestamps of its hops, bits: those of less than 64 wrap within seconds.
+    /// Width of its hops' timestamps, bits; those narrower than 64 bits wrap within seconds.
     #[must_use]
     pub const fn timestamp_bits(&self) -> u32 {
         if self.deviations.contains(Deviation::WideTimestamps) { 64 } else { self.version.timestamp_bits() }

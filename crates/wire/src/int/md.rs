@@ -1,4 +1,4 @@
-//! What does an INT-MD metadata header hold?
+//! INT-MD metadata headers.
 
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -40,7 +40,7 @@ pub struct MdHeader {
 
 /// Length of the header, bytes.
 pub const HEADER_BYTES: usize = size_of::<MdHeader>();
-/// The largest Hop ML its 5 bits can name.
+/// The maximum of the 5-bit Hop ML field.
 pub const MAX_HOP_ML: Words = Words::new(31);
 
 const DISCARD: u8 = 0x08;
@@ -50,7 +50,7 @@ const MTU_EXCEEDED: u8 = 0x02;
 impl MdHeader {
     /// Creates the header a source writes: E and M clear, reserved bits zero.
     ///
-    /// Hop ML above 31 words does not fit its field and is cut to 31.
+    /// Hop ML is capped at 31 words, the maximum of its field.
     #[must_use]
     pub fn new(instructions: Instructions, hop_ml: Words, remaining_hop_count: u8) -> Self {
         // int-2.1/md-01, int-2.1/md-06, int-2.1/md-37, int-2.1/md-04: Ver is 2, reserved bits are zero, and so is E.
@@ -85,7 +85,7 @@ impl MdHeader {
         u16::from_be_bytes([self.version_flags, self.reserved])
     }
 
-    /// The header with other bits in that place.
+    /// The header with those bits replaced.
     pub(super) const fn with_first_half(self, bits: u16) -> Self {
         let [version_flags, reserved] = bits.to_be_bytes();
         Self { version_flags, reserved, ..self }
@@ -139,14 +139,14 @@ impl MdHeader {
         Words::new(self.reserved_hop_ml & 0x1f)
     }
 
-    /// How many more hops may add metadata.
+    /// Number of further hops that may add metadata.
     #[inline]
     #[must_use]
     pub const fn remaining_hop_count(&self) -> u8 {
         self.remaining_hop_count
     }
 
-    /// Sets how many more hops may add metadata.
+    /// Sets the number of further hops that may add metadata.
     #[inline]
     pub const fn set_remaining_hop_count(&mut self, remaining_hop_count: u8) {
         self.remaining_hop_count = remaining_hop_count;
@@ -185,19 +185,19 @@ impl MdHeader {
 pub struct Md<'a> {
     /// The metadata header, its flags where 2.1 has them.
     pub header: MdHeader,
-    /// The stack behind it, as far as the bytes reach.
+    /// The stack after it, as far as the bytes reach.
     pub stack: MetadataStack<'a>,
 }
 
 impl<'a> Md<'a> {
-    /// Reads the header at `location` and splits the stack behind it.
+    /// Reads the header at `location` and splits the stack after it.
     ///
-    /// Bytes that end inside the stack give the hops that are whole; the caller has checked already how
-    /// far the packet itself reaches.
+    /// Bytes that end inside the stack give the complete hops; the caller has already checked the length of
+    /// the packet itself.
     ///
     /// # Errors
-    /// A header that is cut, another version than 2, a Hop ML that contradicts the instruction bitmap, a
-    /// stack that is not a whole number of hops.
+    /// A header that is truncated, a version other than 2, a Hop ML that contradicts the instruction bitmap,
+    /// a stack that is not a whole number of hops.
     #[inline]
     pub fn parse(bytes: &'a [u8], location: &Location, domains: &[Domain]) -> Result<Self, ParseError> {
         let header = header(bytes, location)?;
@@ -220,7 +220,7 @@ impl<'a> Md<'a> {
 /// Reads the header at `location`.
 ///
 /// # Errors
-/// A header that is cut, another version than 2, or a Hop ML that contradicts the instruction bitmap.
+/// A header that is truncated, a version other than 2, or a Hop ML that contradicts the instruction bitmap.
 #[inline]
 pub fn header<'a>(bytes: &'a [u8], location: &Location) -> Result<&'a MdHeader, ParseError> {
     let at = location.header;
@@ -248,7 +248,7 @@ pub fn header<'a>(bytes: &'a [u8], location: &Location) -> Result<&'a MdHeader, 
     Ok(header)
 }
 
-/// Whether a version that is not 2 is the 0 that some leave in its place.
+/// Whether the version field is the 0 that some implementations write.
 #[cold]
 pub(super) const fn is_version_0(version: u8, location: &Location) -> bool {
     version == 0 && location.deviations.contains(Deviation::Version0)
@@ -277,7 +277,7 @@ fn source_only(
                     return Ok(words);
                 }
             }
-            // A domain that is not known: what does not make a whole hop can only be the source's.
+            // An unknown domain: an incomplete hop can only be the source's metadata.
             None => {
                 let rest = stack.count().checked_rem(hop_ml.count()).unwrap_or(stack.count());
                 return Ok(Words::new(rest));

@@ -1,4 +1,4 @@
-//! What does one hop say about a packet, and how is that laid out?
+//! The metadata of one hop in INT 2.x.
 
 use crate::int::domain::set_bits;
 use crate::int::instruction::Instructions;
@@ -6,9 +6,9 @@ use crate::int::instruction::Instructions;
 /// Ingress and egress interface identifier of level 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Interfaces {
-    /// Interface the packet came in by.
+    /// Interface on which the packet arrived.
     pub ingress: u16,
-    /// Interface the packet left by.
+    /// Interface on which the packet left.
     pub egress: u16,
 }
 
@@ -41,13 +41,13 @@ pub struct HopMetadata {
     pub hop_latency: Option<u32>,
     /// The egress queue.
     pub queue: Option<Queue>,
-    /// When the packet came in, nanoseconds of the device's clock.
+    /// Arrival time of the packet, nanoseconds of the device's clock.
     pub ingress_timestamp: Option<u64>,
-    /// When the packet left, nanoseconds of the device's clock.
+    /// Departure time of the packet, nanoseconds of the device's clock.
     pub egress_timestamp: Option<u64>,
-    /// Level 2 interface identifier the packet came in by.
+    /// Level 2 identifier of the interface on which the packet arrived.
     pub ingress_interface_level2: Option<u32>,
-    /// Level 2 interface identifier the packet left by.
+    /// Level 2 identifier of the interface on which the packet left.
     pub egress_interface_level2: Option<u32>,
     /// Utilization of the egress interface, in the device's unit.
     pub egress_utilization: Option<u32>,
@@ -58,7 +58,7 @@ pub struct HopMetadata {
 }
 
 impl HopMetadata {
-    /// Of a hop that says nothing.
+    /// Metadata of a hop that reports nothing.
     pub const NONE: Self = Self {
         node_id: None,
         interfaces: None,
@@ -73,14 +73,14 @@ impl HopMetadata {
         checksum_complement: None,
     };
 
-    /// Writes the metadata `instructions` ask for, in the order of their bits, the checksum complement left
-    /// out; returns how many bytes of `out` were written.
+    /// Writes the metadata that `instructions` ask for, in the order of their bits, without the checksum
+    /// complement; returns how many bytes of `out` were written.
     ///
-    /// Stops where `out` is full, so give it at least `instructions.words()`.
+    /// Stops where `out` is full; it should hold at least `instructions.words()`.
     #[inline]
     pub fn write(&self, instructions: Instructions, out: &mut [u8]) -> usize {
         // int-2.1/md-23: in the order of the bits; int-2.1/md-24: all ones where a value is not available.
-        // One branch a bit: they are the same for all packets of a flow, so the processor foresees them.
+        // One branch per bit: they are the same for all packets of a flow, so the processor predicts them.
         let asks_for = |bit| instructions.intersects(bit);
         let mut writer = Writer { out, at: 0 };
         if asks_for(Instructions::NODE_ID) {
@@ -120,8 +120,8 @@ impl HopMetadata {
         writer.at
     }
 
-    /// Reads the metadata `instructions` announce from `bytes`; reserved bits are skipped, fields that are
-    /// cut or all ones become `None`. The checksum complement is not read.
+    /// Reads the metadata announced by `instructions` from `bytes`; reserved bits are skipped, fields that
+    /// are truncated or all ones become `None`. The checksum complement is not read.
     #[inline]
     #[must_use]
     pub fn read(instructions: Instructions, bytes: &[u8]) -> Self {
@@ -130,11 +130,11 @@ impl HopMetadata {
         hop
     }
 
-    /// Does the same where other metadata was: a hop is large, and need not be moved so. The checksum complement stays
-    /// as it was.
+    /// Like [`Self::read`], but fills existing metadata: the struct is large, and this saves moving it. The
+    /// checksum complement is unchanged.
     #[inline]
     pub fn fill(&mut self, instructions: Instructions, bytes: &[u8]) {
-        // One branch a bit, as in writing.
+        // One branch per bit, as in writing.
         let asks_for = |bit| instructions.intersects(bit);
         let mut reader = Reader { bytes };
         let ids = |word| Interfaces { ingress: high(word), egress: (word & 0xffff) as u16 };
@@ -157,9 +157,9 @@ impl HopMetadata {
         self.buffer = if asks_for(Instructions::BUFFER) { reader.word().map(buffer) } else { None };
     }
 
-    /// Which of `instructions` this metadata can answer with a value.
+    /// The subset of `instructions` that this metadata has values for.
     ///
-    /// A report carries no all-ones padding, so a node clears the other bits (INT 2.1, INT-MX header).
+    /// A report has no all-ones padding, so a node clears the other bits (INT 2.1, INT-MX header).
     #[must_use]
     pub fn available(&self, instructions: Instructions) -> Instructions {
         let level2 = self.ingress_interface_level2.or(self.egress_interface_level2).is_some();
@@ -186,8 +186,8 @@ impl AsMut<HopMetadata> for HopMetadata {
     }
 }
 
-/// The reserved instructions among `instructions`, bits 9 to 14, with their words in `bytes`; `None` where a
-/// word was all ones.
+/// The reserved instructions among `instructions`, bits 9 to 14, with their words in `bytes`; `None` for a
+/// word of all ones.
 pub(crate) fn reserved<'a>(
     instructions: Instructions,
     bytes: &'a [u8],
@@ -200,7 +200,7 @@ pub(crate) fn reserved<'a>(
     })
 }
 
-/// The all-ones value that says "not available", as one word.
+/// The "not available" value: all ones, one word.
 pub const NOT_AVAILABLE: u32 = u32::MAX;
 
 const OCCUPANCY: u32 = 0x00ff_ffff;

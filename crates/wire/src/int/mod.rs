@@ -1,8 +1,8 @@
-//! INT headers: where they lie in a packet and what they hold.
+//! INT headers: their location in a packet and their contents.
 //!
-//! [`locate`] finds a header behind each encapsulation, [`md`] and [`mx`] read those of INT 2.1, [`stack`]
-//! iterates the hops of an INT-MD stack, [`metadata`] is what one hop says. [`earlier`] holds the versions before
-//! 2.0, [`any`] shows a header of whichever version.
+//! [`locate`] finds a header in each encapsulation, [`md`] and [`mx`] read those of INT 2.1, [`stack`]
+//! iterates over the hops of an INT-MD stack, [`metadata`] is the metadata of one hop. [`earlier`] contains
+//! the versions before 2.0, [`any`] covers headers of all versions.
 
 pub mod any;
 pub mod code_points;

@@ -1,4 +1,4 @@
-//! What does an INT-MX header hold?
+//! INT-MX headers.
 
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -112,10 +112,10 @@ pub struct Mx<'a> {
 }
 
 impl<'a> Mx<'a> {
-    /// Reads the header at `location` and the source-inserted metadata behind it.
+    /// Reads the header at `location` and the source-inserted metadata after it.
     ///
     /// # Errors
-    /// A header that is cut, another version than 2, or metadata behind a header that asks for none.
+    /// A header that is truncated, a version other than 2, or metadata after a header that asks for none.
     #[inline]
     pub fn parse(bytes: &'a [u8], location: &Location) -> Result<Self, ParseError> {
         let at = location.header;

@@ -1,4 +1,4 @@
-//! What do shim and tail keep of the packet as it was before INT?
+//! Original values of a packet, as kept in shim and tail.
 
 use crate::error::Header;
 use crate::int::dialect::Deviation;
@@ -8,15 +8,15 @@ use crate::int::shim::Shim;
 use crate::int::version::Version;
 use crate::view::view;
 
-/// What an INT source keeps of the packet it changes; `None` where its version and encapsulation keep no such
-/// thing, or where it is cut.
+/// What an INT source keeps of the packet it changes; a field is `None` when the version and encapsulation do
+/// not keep it, or when it is truncated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Original {
     /// DSCP, 0 to 63.
     pub dscp: Option<u8>,
     /// L4 destination port.
     pub destination_port: Option<u16>,
-    /// IP protocol of the header that follows, or of the L4 header in front.
+    /// IP protocol of the header that follows, or of the preceding L4 header.
     pub ip_protocol: Option<u8>,
     /// EtherType of what follows.
     pub ethertype: Option<u16>,
@@ -25,7 +25,7 @@ pub struct Original {
 }
 
 impl Original {
-    /// Reads what the shim or the tail of the INT header at `location` keeps.
+    /// Reads the original values from the shim or tail of the INT header at `location`.
     #[must_use]
     pub fn read(bytes: &[u8], location: &Location) -> Self {
         if location.version.is_before_2() {
@@ -70,7 +70,7 @@ impl Original {
                     ip_protocol: Some(tail.protocol),
                     ..none
                 },
-                // Host-INT fills in its tail only where it put a new UDP header in front.
+                // Host-INT fills in its tail only when it has inserted a new UDP header.
                 Some(tail) if encapsulation == Encapsulation::Udp => {
                     Self { ip_protocol: Some(tail.protocol), ..none }
                 }
@@ -80,7 +80,7 @@ impl Original {
     }
 }
 
-/// The original DSCP, which is not where it belongs with everybody.
+/// The original DSCP, which some dialects keep in another place.
 fn original_dscp(shim: &Shim, location: &Location) -> u8 {
     let [third, fourth] = shim.original_udp_port().to_be_bytes();
     if location.deviations.contains(Deviation::DscpInThirdByte) {
@@ -92,7 +92,7 @@ fn original_dscp(shim: &Shim, location: &Location) -> u8 {
     }
 }
 
-/// The tail is the last of what the shim counts.
+/// The tail, the last part that the shim's Length covers.
 fn tail<'a>(bytes: &'a [u8], location: &Location) -> Option<&'a earlier::Tail> {
     let at = location.end.checked_sub(earlier::tail::TAIL_BYTES).filter(|at| *at >= location.header)?;
     view(bytes, at, Header::IntTail).ok()

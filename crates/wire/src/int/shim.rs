@@ -1,4 +1,4 @@
-//! What does the 4-byte shim in front of an INT header say, behind each encapsulation?
+//! The 4-byte shim before an INT header, in each encapsulation.
 
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -7,7 +7,7 @@ use crate::words::Words;
 
 /// The INT shim header, 4 bytes; the last 16 bits depend on the encapsulation.
 ///
-/// What is reserved is written as zero and not looked at when read.
+/// Reserved bits are written as zero and ignored when read.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -32,10 +32,10 @@ pub struct Shim {
 /// Length of a shim, bytes.
 pub const SHIM_BYTES: usize = size_of::<Shim>();
 
-/// What follows the INT headers behind a TCP or UDP shim (Next Protocol Type).
+/// What follows the INT headers after a TCP or UDP shim (Next Protocol Type).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NextProtocolType {
-    /// 0: the payload; DSCP or a probe marker said that INT is there.
+    /// 0: the payload; INT is marked by DSCP or a probe marker.
     Payload,
     /// 1: the UDP payload; the shim keeps the original destination port.
     UdpPayload,
@@ -46,31 +46,31 @@ pub enum NextProtocolType {
 }
 
 impl Shim {
-    /// Creates the shim of INT behind an unchanged TCP or UDP header; `dscp` is the original one, 0 to 63.
+    /// Creates the shim of INT after an unchanged TCP or UDP header; `dscp` is the original one, 0 to 63.
     #[must_use]
     pub fn payload(kind: u8, length: Words, dscp: u8) -> Self {
         Self::new(kind, 0, length, u16::from(dscp & 0x3f) << 2)
     }
 
-    /// Creates the shim of INT behind a UDP header whose destination port was `port`.
+    /// Creates the shim of INT after a UDP header whose destination port was `port`.
     #[must_use]
     pub fn udp_payload(kind: u8, length: Words, port: u16) -> Self {
         Self::new(kind, 1 << 2, length, port)
     }
 
-    /// Creates the shim of INT behind a new UDP header in front of IP protocol `protocol`.
+    /// Creates the shim of INT after a new UDP header before IP protocol `protocol`.
     #[must_use]
     pub fn l4_header(kind: u8, length: Words, protocol: u8) -> Self {
         Self::new(kind, 2 << 2, length, u16::from(protocol))
     }
 
-    /// Creates the shim of INT behind a GRE header; `added`: by the source, `ethertype`: of what follows.
+    /// Creates the shim of INT after a GRE header; `added`: by the source, `ethertype`: of what follows.
     #[must_use]
     pub fn gre(kind: u8, length: Words, added: bool, ethertype: u16) -> Self {
         Self::new(kind, if added { 0x08 } else { 0 }, length, ethertype)
     }
 
-    /// Creates the shim of INT behind a VXLAN-GPE header; `was_vxlan`: the original had no GPE.
+    /// Creates the shim of INT after a VXLAN-GPE header; `was_vxlan`: the original was VXLAN without GPE.
     #[must_use]
     pub fn vxlan_gpe(kind: u8, length: Words, was_vxlan: bool, next_protocol: u8) -> Self {
         let g = if was_vxlan { 0x8000 } else { 0 };
@@ -139,7 +139,7 @@ impl Shim {
         self.type_flags & 0x08 != 0
     }
 
-    /// EtherType of what follows, of a GRE shim.
+    /// EtherType of what follows a GRE shim.
     #[must_use]
     pub fn ethertype(&self) -> u16 {
         self.field.get()

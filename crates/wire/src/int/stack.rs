@@ -1,11 +1,11 @@
-//! Which hops are on an INT-MD metadata stack?
+//! The INT-MD metadata stack.
 
 use crate::int::hops::read_hops;
 use crate::int::instruction::Instructions;
 use crate::int::metadata::{HopMetadata, NOT_AVAILABLE, reserved};
 use crate::words::Words;
 
-/// The metadata stack behind an INT-MD header: whole hops, the last hop first, then what only the source added.
+/// The metadata stack after an INT-MD header: whole hops, the last hop first, then the source-only metadata.
 #[derive(Clone, Copy, Debug)]
 pub struct MetadataStack<'a> {
     hops: &'a [u8],
@@ -16,7 +16,7 @@ pub struct MetadataStack<'a> {
 }
 
 impl<'a> MetadataStack<'a> {
-    /// Splits `visible`, the bytes behind the header, into hops and source-only metadata.
+    /// Splits `visible`, the bytes after the header, into hops and source-only metadata.
     ///
     /// `stack` and `source_only` are lengths by the packet's own fields; `visible` may be shorter or longer.
     #[inline]
@@ -39,13 +39,13 @@ impl<'a> MetadataStack<'a> {
         }
     }
 
-    /// How many hops the packet carries, whether or not all of them are visible.
+    /// Number of hops the packet carries, visible or not.
     #[must_use]
     pub const fn hop_count(&self) -> usize {
         self.hop_count
     }
 
-    /// How many of them are wholly visible.
+    /// Number of hops that are completely visible.
     #[inline]
     #[must_use]
     pub fn visible_hop_count(&self) -> usize {
@@ -59,22 +59,22 @@ impl<'a> MetadataStack<'a> {
         self.hops.len() < self.hop_count * self.hop_ml.bytes()
     }
 
-    /// What only the source added, at the bottom of the stack; empty where it added nothing.
+    /// The source-only metadata at the bottom of the stack; empty when there is none.
     #[must_use]
     pub const fn source_only(&self) -> &'a [u8] {
         self.source_only
     }
 
-    /// Iterates the hops that are wholly visible, the last hop of the path first.
+    /// Iterates over the hops that are completely visible, the last hop of the path first.
     #[inline]
     pub fn hops(&self) -> impl DoubleEndedIterator<Item = Hop<'a>> + ExactSizeIterator + use<'a> {
         let instructions = self.instructions;
-        // A chunk size of 0 is not allowed; without Hop ML there are no bytes to chunk.
+        // The chunk size must not be 0; without Hop ML there are no bytes to split.
         self.hops.chunks_exact(self.hop_ml.bytes().max(1)).map(move |bytes| Hop { bytes, instructions })
     }
 
-    /// Puts the metadata of the hops that are wholly visible where others were, the first hop of the path first. Where
-    /// there are more hops than places, the first ones are left out.
+    /// Overwrites `places` with the metadata of the completely visible hops, the first hop of the path first.
+    /// When `places` is too short, the first hops are left out.
     #[inline]
     pub fn fill<T: AsMut<HopMetadata>>(&self, places: &mut [T]) {
         let whole = self.visible_hop_count() * self.hop_ml.bytes();

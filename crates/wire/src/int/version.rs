@@ -1,6 +1,6 @@
-//! Which version of INT does a header follow?
+//! Versions of INT.
 
-/// A version of the INT specification, as far as it is another format on the wire.
+/// A version of the INT specification that differs on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Version {
     /// INT of June 2016.
@@ -17,7 +17,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// The name users write and read.
+    /// The name that users read and write.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -29,13 +29,13 @@ impl Version {
         }
     }
 
-    /// Whether the version has the 8-byte metadata header that came before 2.0.
+    /// Whether the version has the 8-byte metadata header used before 2.0.
     #[must_use]
     pub const fn is_before_2(self) -> bool {
         !matches!(self, Self::V2_1)
     }
 
-    /// Width of the timestamps of a hop, bits: those of less than 64 wrap within seconds.
+    /// Width of a hop's timestamps, bits; those narrower than 64 bits wrap within seconds.
     #[must_use]
     pub const fn timestamp_bits(self) -> u32 {
         match self {

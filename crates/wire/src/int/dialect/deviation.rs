@@ -1,21 +1,21 @@
-//! In which single ways do deployed implementations depart from the formats?
+//! The deviations of deployed implementations from the formats.
 
-/// One way in which INT is written that no specification has.
+/// One way in which implementations write INT differently from every specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Deviation {
-    /// 0.5: Ver has 2 bits, so that Rep, C and E stand where 2016 has them.
+    /// 0.5: Ver has 2 bits, so Rep, C and E are where 2016 has them.
     ShortVersion,
     /// 0.5 and 1.0: timestamps have 64 bits.
     WideTimestamps,
     /// 1.0: level 2 ports have 16 bits each.
     ShortLevel2Ports,
-    /// 1.0: the reserved half of the metadata header numbers the packets.
+    /// 1.0: the reserved half of the metadata header contains a packet number.
     NumberInReserved,
-    /// 2.1: D, E and M stand two bits below their places.
+    /// 2.1: D, E and M are two bits below their places.
     LowFlags,
-    /// 2.1: Length of the shim counts the shim.
+    /// 2.1: Length of the shim includes the shim.
     LengthCountsShim,
-    /// 2.1: NPT is not 2 in front of an L4 header.
+    /// 2.1: NPT is not 2 before an L4 header.
     OtherNextProtocolType,
     /// 2.1: the original IP protocol is in the third byte of the shim.
     ProtocolInThirdByte,
@@ -36,7 +36,7 @@ pub enum Deviation {
 }
 
 impl Deviation {
-    /// All deviations, in the order they are named.
+    /// All deviations, in display order.
     pub const ALL: [Self; 15] = [
         Self::MarkOfGeant,
         Self::MarkOfOnos,
@@ -82,12 +82,12 @@ impl Deviation {
     }
 }
 
-/// Any number of deviations at once.
+/// A set of deviations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Deviations(u16);
 
 impl Deviations {
-    /// To the letter.
+    /// No deviation.
     pub const NONE: Self = Self(0);
 
     /// The deviations in `all`.
@@ -102,33 +102,33 @@ impl Deviations {
         this
     }
 
-    /// These and one more.
+    /// The set with `deviation` added.
     #[must_use]
     pub const fn with(self, deviation: Deviation) -> Self {
         Self(self.0 | deviation.bit())
     }
 
-    /// Both.
+    /// The union of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether `deviation` is among them.
+    /// Whether the set contains `deviation`.
     #[inline]
     #[must_use]
     pub const fn contains(self, deviation: Deviation) -> bool {
         self.0 & deviation.bit() != 0
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     #[inline]
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The deviations, in the order they are named.
+    /// The deviations in the set, in display order.
     pub fn iter(self) -> impl Iterator<Item = Deviation> {
         Deviation::ALL.into_iter().filter(move |deviation| self.contains(*deviation))
     }

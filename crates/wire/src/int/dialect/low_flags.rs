@@ -1,8 +1,8 @@
-//! How does the INT-MD header of CableLabs differ from that of 2.1?
+//! The INT-MD flags of CableLabs, two bits lower than in 2.1.
 
 use crate::int::md::MdHeader;
 
-/// Where CableLabs has the flags of the INT-MD header.
+/// The position of the INT-MD flags in CableLabs headers.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -14,7 +14,7 @@ use crate::int::md::MdHeader;
 /// +-------+---+-+-+-+-------------------+---------+---------------+
 /// ```
 impl MdHeader {
-    /// The header of CableLabs with the flags where 2.1 has them; reserved bits keep their number, not their place.
+    /// The header of CableLabs with the flags where 2.1 has them; reserved bits move, none is lost.
     #[must_use]
     pub const fn with_raised_flags(self) -> Self {
         self.with_turned_flags(10)
@@ -26,7 +26,7 @@ impl MdHeader {
         self.with_turned_flags(2)
     }
 
-    /// Turns the 12 bits behind the version by `places` to the right.
+    /// Rotates the 12 bits after the version right by `places`.
     const fn with_turned_flags(self, places: u32) -> Self {
         let first = self.first_half();
         let turned = (first & 0x0fff) >> places | first << (12 - places) & 0x0fff;

@@ -1,7 +1,7 @@
-//! How do deployed implementations depart from the formats, and how is their INT read?
+//! Dialects: deviations of deployed implementations from the formats, and how their INT is read.
 //!
 //! A [`Deviation`] is one difference from a version; [`Location::deviations`](crate::int::Location::deviations)
-//! says which of them a header has, and everything that reads or writes a header goes by that. A [`Dialect`] is
+//! holds those of a header, and all code that reads or writes the header honours them. A [`Dialect`] is
 //! the name of the deviations, and of the mark, of one implementation. [`read_again`] finds them in packets.
 
 mod deviation;

@@ -1,10 +1,10 @@
-//! Which deviations make up the dialect of one deployed implementation?
+//! Dialects: the deviations of one deployed implementation.
 
 use crate::int::dialect::deviation::{Deviation, Deviations};
 use crate::int::dscp_mark::DscpMark;
 use crate::int::version::Version;
 
-/// The INT of one deployed implementation, as it differs from a version of the specification.
+/// The INT of one deployed implementation, as a set of differences from a version of the specification.
 ///
 /// | dialect | version | differs by | marked by |
 /// | --- | --- | --- | --- |
@@ -26,7 +26,7 @@ impl Dialect {
     /// All dialects.
     pub const ALL: [Self; 3] = [Self::Geant, Self::Onos, Self::Cablelabs];
 
-    /// The name users write and read.
+    /// The name that users read and write.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Dialect {
         }
     }
 
-    /// The versions the dialect exists of, the usual one first.
+    /// The versions in which the dialect exists, the usual one first.
     #[must_use]
     pub const fn versions(self) -> &'static [Version] {
         match self {
@@ -46,7 +46,7 @@ impl Dialect {
         }
     }
 
-    /// How a header of `version` differs in this dialect; of other versions it does not.
+    /// The deviations of this dialect from `version`; none for versions it does not exist in.
     #[must_use]
     pub const fn deviations(self, version: Version) -> Deviations {
         match (self, version) {
@@ -64,7 +64,7 @@ impl Dialect {
         }
     }
 
-    /// The DSCP that marks INT; `None` where a port does.
+    /// The DSCP that marks INT; `None` where a port marks it.
     #[must_use]
     pub const fn dscp(self) -> Option<DscpMark> {
         match self {
@@ -74,7 +74,7 @@ impl Dialect {
         }
     }
 
-    /// The UDP destination port that marks INT; `None` where a DSCP does.
+    /// The UDP destination port that marks INT; `None` where a DSCP marks it.
     #[must_use]
     pub const fn udp_port(self) -> Option<u16> {
         match self {
@@ -83,7 +83,7 @@ impl Dialect {
         }
     }
 
-    /// The UDP destination port of its reports; `None` where they go to any.
+    /// The UDP destination port of its reports; `None` when they have no fixed port.
     #[must_use]
     pub const fn report_port(self) -> Option<u16> {
         match self {
@@ -92,7 +92,7 @@ impl Dialect {
         }
     }
 
-    /// The departure from the usual code points that this dialect's own mark is.
+    /// The deviation that this dialect's own mark is.
     pub(super) const fn mark(self) -> Deviation {
         match self {
             Self::Geant => Deviation::MarkOfGeant,
@@ -105,10 +105,10 @@ impl Dialect {
 /// How closely INT must follow the formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reading {
-    /// To the letter.
+    /// Exactly.
     #[default]
     Strict,
-    /// As one implementation writes it, or to the letter.
+    /// Exactly, or as one implementation writes it.
     Of(Dialect),
     /// As any known implementation writes it.
     Lenient,

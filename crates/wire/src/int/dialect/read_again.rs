@@ -1,4 +1,4 @@
-//! Where does INT lie that departs from the formats, and how does it depart?
+//! Detection of INT that deviates from the formats, and of its deviations.
 
 use crate::checksum::{Sum, pseudo_header};
 use crate::error::{Header, ParseError};
@@ -21,17 +21,18 @@ use crate::vxlan::VxlanHeader;
 use crate::words::Words;
 use crate::{tcp, udp, vxlan};
 
-/// What finding INT to the letter gave.
+/// The result of finding INT in a strict reading.
 type Found = Result<Option<Location>, ParseError>;
 
-/// Reads the first INT header of a packet as closely to the formats as `code_points` asks; `found` is what reading
-/// it to the letter gave.
+/// Reads the first INT header of a packet as strictly as `code_points` asks; `found` is the result of a
+/// strict reading.
 ///
-/// A dialect is taken for what it is where its header makes sense. Where every deviation is allowed, what reads to
-/// the letter counts as that, and a deviating header only where nothing in it contradicts itself.
+/// With a chosen dialect, a header that makes sense in that dialect is read as such. When every deviation is
+/// allowed, a strict reading that succeeds takes precedence, and a deviating header must be free of
+/// contradictions.
 ///
 /// # Errors
-/// Those of `found`, where nothing else can be made of the packet.
+/// Those of `found`, when the packet cannot be read in any other way.
 #[cold]
 pub fn read_again(bytes: &[u8], layers: &Layers, code_points: &CodePoints<'_>, found: Found) -> Found {
     if layers.fragment == Fragment::Later {
@@ -87,7 +88,7 @@ impl Packet<'_> {
         }
     }
 
-    /// How the header at `location`, which a shim announces, departs from its version.
+    /// The location with the deviations of the header there, which a shim announces.
     fn with_deviations(&self, location: Location) -> Location {
         let is_behind_l4 = matches!(
             location.encapsulation,
@@ -103,7 +104,7 @@ impl Packet<'_> {
         }
     }
 
-    /// The same of a header 1.0 that is to the letter but for a number where zeros belong.
+    /// Like [`Self::with_deviations`], for a valid 1.0 header that may have a number in its reserved half.
     fn numbered(&self, location: Location, int: &HopByHop<'_>) -> Location {
         let deviations = Deviations::of(&[Deviation::NumberInReserved]);
         let numbered = Location { deviations, ..location };
@@ -130,7 +131,7 @@ impl Packet<'_> {
         location
     }
 
-    /// The same place, or a word less where the L4 header starts there.
+    /// The same location, or one a word shorter where the L4 header starts there.
     fn with_l4_header(&self, location: Location) -> Location {
         let protocol = Original::read(self.bytes, &location).ip_protocol.unwrap_or_default();
         let Some(shorter) = location.end.checked_sub(SHIM_BYTES) else { return location };
@@ -141,7 +142,7 @@ impl Packet<'_> {
         self.sound(Location { end: shorter, deviations, ..location }).unwrap_or(location)
     }
 
-    /// Where a shim 2.1 keeps its original value in another place than it should.
+    /// The deviation of a 2.1 shim that keeps its original value in the wrong place.
     fn of_shim(&self, location: &Location) -> Deviations {
         let Ok(shim) = view::<Shim>(self.bytes, location.shim, Header::Shim) else { return Deviations::NONE };
         let [third, fourth] = shim.original_udp_port().to_be_bytes();
@@ -158,7 +159,7 @@ impl Packet<'_> {
         Deviations::of(&[deviation])
     }
 
-    /// Whether an INT-MD header behind a port has bits where 2.1 has zeros and CableLabs has E and M.
+    /// Whether an INT-MD header after a port mark has bits set where 2.1 has zeros and CableLabs has E and M.
     fn has_low_flags(&self, location: &Location) -> bool {
         let is_behind_port = matches!(location.encapsulation, Encapsulation::Udp | Encapsulation::UdpPort);
         let header = view::<MdHeader>(self.bytes, location.header, Header::IntMd);
@@ -171,7 +172,7 @@ impl Packet<'_> {
             })
     }
 
-    /// INT of `dialect`, behind the mark of its choice.
+    /// Finds INT of `dialect`; the caller has checked the mark.
     fn as_dialect(&self, dialect: Dialect) -> Option<Location> {
         if dialect == Dialect::Cablelabs {
             return self.as_cablelabs();
@@ -186,7 +187,7 @@ impl Packet<'_> {
         self.at(self.payload_at()?, encapsulation)
     }
 
-    /// INT before 2.0 of any dialect behind the shim at byte `at`.
+    /// Finds INT before 2.0 of any dialect after the shim at byte `at`.
     fn at(&self, at: usize, encapsulation: Encapsulation) -> Option<Location> {
         [Dialect::Geant, Dialect::Onos].into_iter().find_map(|dialect| {
             let versions = dialect.versions().iter();
@@ -212,7 +213,7 @@ impl Packet<'_> {
         self.sound(Location { deviations: dialect.deviations(version), ..location })
     }
 
-    /// INT of CableLabs behind a new UDP header, of which its documents and its code say different things.
+    /// Finds INT of CableLabs after a new UDP header, whose documents and code contradict each other.
     fn as_cablelabs(&self) -> Option<Location> {
         let at = self.layers.l4 + udp::HEADER_BYTES;
         let limit = locate::limit(self.bytes, self.layers).ok()?;
@@ -243,7 +244,7 @@ impl Packet<'_> {
         covered.is_some_and(|covered| Sum::of(covered).plus(pseudo).fold() == 0xffff)
     }
 
-    /// INT behind a VXLAN-GPE header whose flags do not announce it.
+    /// Finds INT after a VXLAN-GPE header whose flags do not announce it.
     fn behind_misplaced_flags(&self) -> Option<Location> {
         if !self.is_to(&[vxlan::GPE_PORT]) {
             return None;
@@ -260,14 +261,14 @@ impl Packet<'_> {
         self.sound(Location { deviations: location.deviations.with(Deviation::VxlanFlags), ..location })
     }
 
-    /// The location, where the header there contradicts itself nowhere and asks for something.
+    /// Returns the location if the header there is free of contradictions and, before 2.0, asks for metadata.
     fn sound(&self, location: Location) -> Option<Location> {
         let is_sound = match self.parsed(location)? {
             AnyHeader::HopByHop(int) => {
                 let is_tail_right = int.tail.is_none_or(|tail| tail.protocol == self.layers.protocol);
                 int.instruction_bitmap != 0 && (location.version != Version::V0_5 || is_tail_right)
             }
-            // Hops that are asked for nothing have nothing to say.
+            // Without instructions, hops have no metadata.
             AnyHeader::Md(md) => {
                 md.header.hop_ml() > Words::default() || md.header.instructions() == Instructions(0)
             }
@@ -280,7 +281,7 @@ impl Packet<'_> {
         AnyHeader::parse(self.bytes, &location, self.code_points.domains).ok()
     }
 
-    /// Where INT stands behind TCP or UDP.
+    /// Offset of INT after TCP or UDP.
     fn payload_at(&self) -> Option<usize> {
         let at = payload_at(self.layers, self.code_points.tcp_options);
         (self.layers.transport != Transport::Other).then_some(at)

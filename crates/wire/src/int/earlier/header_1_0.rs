@@ -1,4 +1,4 @@
-//! What does the metadata header of INT 1.0 hold?
+//! The metadata header of INT 1.0.
 
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -36,7 +36,7 @@ const MAX_HOP_COUNT_EXCEEDED: u8 = 0x01;
 const MTU_EXCEEDED: u8 = 0x80;
 
 impl HeaderV1_0 {
-    /// Creates the header a source writes, all flags clear; Hop ML above 31 words is cut to 31.
+    /// Creates the header a source writes, all flags clear; Hop ML is capped at 31 words.
     #[must_use]
     pub fn new(instruction_bitmap: u16, hop_ml: Words, remaining_hop_count: u8) -> Self {
         Self {
@@ -55,13 +55,13 @@ impl HeaderV1_0 {
         self.version_flags >> 4
     }
 
-    /// Rep: the replication that is asked for, 0 to 3: 1 to every port, 2 to every next hop.
+    /// Rep: the requested replication, 0 to 3: 1 to every port, 2 to every next hop.
     #[must_use]
     pub const fn replication(&self) -> u8 {
         self.version_flags >> 2 & 0x03
     }
 
-    /// Asks for replication, 0 to 3; more is cut to 2 bits.
+    /// Sets the requested replication; only the low 2 bits are used.
     pub const fn set_replication(&mut self, replication: u8) {
         self.version_flags = self.version_flags & !(0x03 << 2) | (replication & 0x03) << 2;
     }
@@ -105,13 +105,13 @@ impl HeaderV1_0 {
         Words::new(self.reserved_hop_ml & 0x1f)
     }
 
-    /// How many more hops may add metadata.
+    /// Number of further hops that may add metadata.
     #[must_use]
     pub const fn remaining_hop_count(&self) -> u8 {
         self.remaining_hop_count
     }
 
-    /// Sets how many more hops may add metadata.
+    /// Sets the number of further hops that may add metadata.
     pub const fn set_remaining_hop_count(&mut self, remaining_hop_count: u8) {
         self.remaining_hop_count = remaining_hop_count;
     }
@@ -128,7 +128,7 @@ impl HeaderV1_0 {
         self.reserved.get()
     }
 
-    /// Sets the reserved second half of the last word, which only a dialect gives a meaning.
+    /// Sets the reserved second half of the last word, which has a meaning only in a dialect.
     pub fn set_reserved(&mut self, reserved: u16) {
         self.reserved = U16::new(reserved);
     }

@@ -1,4 +1,4 @@
-//! What does the metadata header of INT 2016 hold?
+//! The metadata header of INT 2016.
 
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -34,7 +34,7 @@ const MAX_HOP_COUNT_EXCEEDED: u8 = 0x04;
 const RESERVED: u8 = 0x03;
 
 impl HeaderV2016 {
-    /// Creates the header a source writes, no hop added and all flags clear.
+    /// Creates the header a source writes, without hops and with all flags clear.
     // int-2016/md-07, int-2016/md-14
     #[must_use]
     pub fn new(instruction_bitmap: u16, max_hop_count: u8) -> Self {
@@ -54,13 +54,13 @@ impl HeaderV2016 {
         self.version_flags >> 6
     }
 
-    /// Rep: the replication that is asked for, 0 to 3: 1 to every port, 2 to every next hop.
+    /// Rep: the requested replication, 0 to 3: 1 to every port, 2 to every next hop.
     #[must_use]
     pub const fn replication(&self) -> u8 {
         self.version_flags >> 4 & 0x03
     }
 
-    /// Asks for replication, 0 to 3; more is cut to 2 bits.
+    /// Sets the requested replication; only the low 2 bits are used.
     pub const fn set_replication(&mut self, replication: u8) {
         self.version_flags = self.version_flags & !(0x03 << 4) | (replication & 0x03) << 4;
     }
@@ -87,25 +87,25 @@ impl HeaderV2016 {
         self.version_flags |= MAX_HOP_COUNT_EXCEEDED;
     }
 
-    /// Instruction Count, 5 bits: how many bits of the instruction bitmap are set.
+    /// Instruction Count, 5 bits: the number of bits set in the instruction bitmap.
     #[must_use]
     pub const fn instruction_count(&self) -> u8 {
         self.reserved_count & 0x1f
     }
 
-    /// How many hops may add metadata in all.
+    /// Total number of hops that may add metadata.
     #[must_use]
     pub const fn max_hop_count(&self) -> u8 {
         self.max_hop_count
     }
 
-    /// How many hops have added metadata.
+    /// Number of hops that have added metadata.
     #[must_use]
     pub const fn total_hop_count(&self) -> u8 {
         self.total_hop_count
     }
 
-    /// Sets how many hops have added metadata.
+    /// Sets the number of hops that have added metadata.
     pub const fn set_total_hop_count(&mut self, total_hop_count: u8) {
         self.total_hop_count = total_hop_count;
     }
@@ -116,7 +116,7 @@ impl HeaderV2016 {
         self.instruction_bitmap.get()
     }
 
-    /// Whether the reserved bits that are flags of 0.5, C and E, are zero.
+    /// Whether the reserved bits that are C and E in 0.5 are zero.
     #[must_use]
     pub const fn reserved_flags_are_zero(&self) -> bool {
         self.version_flags & RESERVED == 0

@@ -1,4 +1,4 @@
-//! What do the metadata header and the stack of a version before 2.0 say?
+//! Metadata headers and stacks of the versions before 2.0.
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::dialect::{Deviation, Deviations};
@@ -19,9 +19,9 @@ use crate::words::Words;
 /// How a header limits the number of hops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HopCounts {
-    /// 1.0: how many more hops may add metadata.
+    /// 1.0: number of further hops that may add metadata.
     Remaining(u8),
-    /// 0.5 and 2016: how many hops may add metadata in all, and how many have.
+    /// 0.5 and 2016: total number of hops that may add metadata, and number that have.
     Total {
         /// Max Hop Count.
         most: u8,
@@ -30,14 +30,14 @@ pub enum HopCounts {
     },
 }
 
-/// A metadata header of a version before 2.0 with its stack and what follows it, in place.
+/// A metadata header of a version before 2.0 with its stack and what follows, in place.
 #[derive(Clone, Copy, Debug)]
 pub struct HopByHop<'a> {
     /// The version of the format.
     pub version: Version,
-    /// The version field as it stands: 4 bits, 2 bits in 2016.
+    /// The version field: 4 bits, 2 bits in 2016.
     pub version_field: u8,
-    /// Rep: the replication that is asked for, 0 to 3.
+    /// Rep: the requested replication, 0 to 3.
     pub replication: u8,
     /// C: the packet is a copy that a node made.
     pub copy: bool,
@@ -45,16 +45,16 @@ pub struct HopByHop<'a> {
     pub max_hop_count_exceeded: bool,
     /// M: a node could not add metadata because of its egress MTU; `None` before 1.0.
     pub mtu_exceeded: Option<bool>,
-    /// How many hops may add metadata.
+    /// The limit on the number of hops.
     pub hop_counts: HopCounts,
-    /// The instruction bitmap; what its bits mean depends on the version.
+    /// The instruction bitmap; the meaning of its bits depends on the version.
     pub instruction_bitmap: u16,
-    /// Length of what each hop adds.
+    /// Length of the metadata each hop adds.
     pub hop_ml: Words,
-    /// Host-INT: number of the packet in its flow; GEANT: number of the packet, 16 bits; `None` in all others, or
-    /// where it is cut.
+    /// Host-INT: number of the packet in its flow; GEANT: 16-bit number of the packet; `None` in all other
+    /// versions, or when it is truncated.
     pub sequence: Option<u32>,
-    /// 0.5 and Host-INT behind TCP or UDP: the tail; `None` where there is none, or where it is cut.
+    /// 0.5 and Host-INT after TCP or UDP: the tail; `None` when it is absent or truncated.
     pub tail: Option<&'a Tail>,
     layout: Layout,
     stack: &'a [u8],
@@ -62,21 +62,21 @@ pub struct HopByHop<'a> {
 }
 
 impl<'a> HopByHop<'a> {
-    /// Reads the header at `location`, the stack behind it, and what follows the stack.
+    /// Reads the header at `location`, the stack after it, and what follows the stack.
     ///
-    /// Bytes that end inside the stack give the hops that are whole.
+    /// Bytes that end inside the stack give the complete hops.
     ///
     /// # Errors
-    /// A header that is cut or of another version, a length of a hop that contradicts the instruction bitmap, a
-    /// stack that is not as long as its hops.
+    /// A header that is truncated or of another version, a hop length that contradicts the instruction
+    /// bitmap, a stack whose length does not match its hops.
     pub fn parse(bytes: &'a [u8], location: &Location) -> Result<Self, ParseError> {
         Self::read(bytes, location, VersionField::Right)
     }
 
-    /// Reads the same with the layout of `location.version`, whatever the version field says.
+    /// Like [`Self::parse`], with the layout of `location.version` whatever the version field contains.
     ///
     /// # Errors
-    /// As [`Self::parse`], but for the version.
+    /// Those of [`Self::parse`], except for the version.
     pub fn parse_any_version(bytes: &'a [u8], location: &Location) -> Result<Self, ParseError> {
         Self::read(bytes, location, VersionField::Any)
     }
@@ -126,7 +126,7 @@ impl<'a> HopByHop<'a> {
         if this.version_field != expected && version == VersionField::Right {
             return fault(ErrorKind::Version { found: this.version_field, expected });
         }
-        // 1.0 gives the length of a hop, the versions before it the number of instructions.
+        // 1.0 gives the length of a hop, earlier versions the number of instructions.
         let hop_words = layout.hop_words(this.instruction_bitmap);
         let bits = Words::new(this.instruction_bitmap.count_ones().to_le_bytes()[0]);
         let asked = if is_1_0 { hop_words } else { bits };
@@ -196,7 +196,7 @@ impl<'a> HopByHop<'a> {
         }
     }
 
-    /// How many hops a stack of `length` bytes holds; versions that count them must agree.
+    /// Number of hops in a stack of `length` bytes; a Total Hop Count must agree with it.
     // int-2016/md-19
     // int-0.5/md-06
     fn count_hops(&self, at: usize, length: usize) -> Result<usize, ParseError> {
@@ -222,7 +222,7 @@ impl<'a> HopByHop<'a> {
         }
     }
 
-    /// How many hops the packet carries, whether or not all of them are visible.
+    /// Number of hops the packet carries, visible or not.
     #[must_use]
     pub const fn hop_count(&self) -> usize {
         self.hop_count
@@ -234,7 +234,7 @@ impl<'a> HopByHop<'a> {
         self.stack.len() < self.hop_count * self.hop_ml.bytes()
     }
 
-    /// How many more hops may add metadata.
+    /// Number of further hops that may add metadata.
     #[must_use]
     pub const fn remaining_hop_count(&self) -> u8 {
         match self.hop_counts {
@@ -243,43 +243,43 @@ impl<'a> HopByHop<'a> {
         }
     }
 
-    /// How the metadata of each hop is laid out.
+    /// The layout of each hop's metadata.
     #[must_use]
     pub const fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Iterates the hops that are wholly visible, the last hop of the path first.
+    /// Iterates over the hops that are completely visible, the last hop of the path first.
     pub fn hops(&self) -> impl ExactSizeIterator<Item = Hop<'a>> + use<'a> {
         let (layout, instruction_bitmap) = (self.layout, self.instruction_bitmap);
-        // A chunk size of 0 is not allowed; where hops are empty there are no bytes to chunk.
+        // The chunk size must not be 0; where hops are empty there are no bytes to split.
         let size = self.hop_ml.bytes().max(1);
         self.stack.chunks_exact(size).map(move |bytes| Hop { bytes, layout, instruction_bitmap })
     }
 }
 
-/// What the version field has to say.
+/// The version fields that are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum VersionField {
-    /// The version the header is read as.
+    /// The value for the version the header is read as.
     Right,
-    /// Anything.
+    /// Any value.
     Any,
 }
 
-/// Where the fields of a metadata header stand.
+/// The layout of a metadata header's fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderForm {
-    /// As [`HeaderV1_0`] draws it.
+    /// As drawn on [`HeaderV1_0`].
     V1_0,
-    /// As [`HeaderV0_5`] draws it.
+    /// As drawn on [`HeaderV0_5`].
     V0_5,
-    /// As [`HeaderV2016`] draws it.
+    /// As drawn on [`HeaderV2016`].
     V2016,
 }
 
 impl HeaderForm {
-    /// The form of a header of `version`, which is one before 2.0, with `deviations`.
+    /// The form of a header of `version`, which must be before 2.0, with `deviations`.
     #[must_use]
     pub const fn of(version: Version, deviations: Deviations) -> Self {
         match version {
@@ -293,12 +293,12 @@ impl HeaderForm {
     }
 }
 
-/// What of INT follows the stack.
+/// The parts of INT that follow the stack.
 #[derive(Clone, Copy)]
 struct Behind {
     /// The sequence number of Host-INT.
     sequence: bool,
-    /// The tail of 0.5 behind TCP and UDP.
+    /// The tail of 0.5 after TCP and UDP.
     tail: bool,
 }
 
@@ -308,7 +308,7 @@ impl Behind {
         match (location.version, header.hop_counts) {
             (Version::V0_5, _) => Self { sequence: false, tail: !in_tunnel },
             (Version::HostInt0_5, HopCounts::Total { total, .. }) => {
-                // Host-INT takes the tail off when it reports; the length that the hops leave over says so.
+                // Host-INT removes the tail when it reports; the length after the hops shows it.
                 let hops = usize::from(total) * header.hop_ml.bytes();
                 let without_tail = location.header + HEADER_BYTES + hops + host_int::SEQUENCE_BYTES;
                 Self { sequence: true, tail: location.end != without_tail }
@@ -344,13 +344,13 @@ impl<'a> Hop<'a> {
         self.instruction_bitmap
     }
 
-    /// How the metadata is laid out.
+    /// The layout of the metadata.
     #[must_use]
     pub const fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// The reserved instruction bits that are set, with their metadata; `None` where it was not available.
+    /// The reserved instruction bits that are set, with their metadata; `None` when not available.
     pub fn reserved(&self) -> impl Iterator<Item = (usize, Option<u32>)> + use<'a> {
         let (layout, bitmap) = (self.layout, self.instruction_bitmap);
         let none = not_available(layout);
@@ -363,7 +363,7 @@ impl<'a> Hop<'a> {
     }
 }
 
-/// Bits 0 to 7, which all versions define; the reserved bits are behind them.
+/// Bits 0 to 7, which all versions define; the reserved bits follow them.
 const BEFORE_RESERVED: u16 = 0xff00;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Where does Host-INT put its headers, and by which shape are they known?
+//! Host-INT headers, recognised by their shape.
 //!
-//! Host-INT's own mark is one DSCP bit, which says little. So its headers count behind that mark only where they
-//! have the shape that every Host-INT source writes: type 3, 9 words, 4 instructions, bitmap 0xcc00, one hop of two,
-//! 36 bytes in all.
+//! Host-INT is marked by a single DSCP bit, which is weak evidence. Its headers are accepted after that mark
+//! only if they have the shape that every Host-INT source writes: type 3, 9 words, 4 instructions, bitmap
+//! 0xcc00, one hop of two, 36 bytes in all.
 
 use crate::error::Header;
 use crate::int::earlier::header_0_5::HeaderV0_5;
@@ -19,14 +19,14 @@ pub const INSTRUCTION_BITMAP: u16 = 0xcc00;
 pub const HOP_WORDS: Words = Words::new(4);
 /// Max Hop Count of a Host-INT source: itself and the sink.
 pub const MAX_HOP_COUNT: u8 = 2;
-/// Length of the sequence number behind the stack, bytes.
+/// Length of the sequence number after the stack, bytes.
 pub const SEQUENCE_BYTES: usize = 4;
-/// Length of what a source inserts: shim, header, one hop, sequence number, tail; bytes.
+/// Length of the bytes a source inserts: shim, header, one hop, sequence number, tail.
 pub const INSERTED_BYTES: usize = SHIM_BYTES + HEADER_BYTES + HOP_WORDS.bytes() + SEQUENCE_BYTES + TAIL_BYTES;
-/// Length of the shim and all behind it, as the shim of a source says it.
+/// Length of the shim and all that follows, as a source writes it in the shim.
 pub const INSERTED_WORDS: Words = Words::new(9);
 
-/// Whether a Host-INT source wrote the bytes from byte `at` on.
+/// Whether the bytes from byte `at` on have the shape of a Host-INT source.
 #[must_use]
 pub fn is_source_shape(bytes: &[u8], at: usize) -> bool {
     let (Ok(shim), Ok(header)) = (
@@ -35,7 +35,7 @@ pub fn is_source_shape(bytes: &[u8], at: usize) -> bool {
     ) else {
         return false;
     };
-    // host-int-0.5/packet-12: what is reserved may be anything.
+    // host-int-0.5/packet-12: reserved fields may have any value.
     shim.kind() == HOST_INT
         && shim.length() == INSERTED_WORDS
         && header.version() == 0
@@ -46,7 +46,7 @@ pub fn is_source_shape(bytes: &[u8], at: usize) -> bool {
         && header.total_hop_count() == 1
 }
 
-/// Creates the metadata header of a Host-INT source, its own hop counted.
+/// Creates the metadata header of a Host-INT source, with its own hop counted.
 #[must_use]
 pub fn source_header() -> HeaderV0_5 {
     let mut header = HeaderV0_5::new(INSTRUCTION_BITMAP, MAX_HOP_COUNT);

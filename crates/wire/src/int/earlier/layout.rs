@@ -1,10 +1,10 @@
-//! How long is the metadata that one hop of a version before 2.0 adds?
+//! The layout of a hop's metadata in versions before 2.0.
 
 use crate::int::dialect::{Deviation, Deviations};
 use crate::int::version::Version;
 use crate::words::Words;
 
-/// What the bits of an instruction bitmap ask for.
+/// The metadata that the bits of an instruction bitmap ask for.
 ///
 /// ```text
 ///  bit  1.0                         0.5                          2016, one bit and 31 bits
@@ -28,13 +28,13 @@ pub enum InstructionSet {
     V1_0,
     /// INT 0.5 and Host-INT.
     V0_5,
-    /// INT 2016: the first bit of every word says whether it is the last of the stack.
+    /// INT 2016: the first bit of every word marks the last word of the stack.
     V2016,
 }
 
-/// How the metadata of a hop is laid out: what the bits ask for, and how long that is.
+/// The layout of a hop's metadata: what the instruction bits ask for, and its length.
 ///
-/// Every bit asks for 4 bytes, bit 6 of 1.0 for 8, unless a dialect has it otherwise.
+/// Every bit asks for 4 bytes, bit 6 of 1.0 for 8, except where a dialect differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     instructions: InstructionSet,
@@ -43,9 +43,9 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// INT 1.0 to the letter.
+    /// INT 1.0 without deviations.
     pub const V1_0: Self = Self::plain(InstructionSet::V1_0);
-    /// INT 0.5 and Host-INT to the letter.
+    /// INT 0.5 and Host-INT without deviations.
     pub const V0_5: Self = Self::plain(InstructionSet::V0_5);
     /// INT 2016.
     pub const V2016: Self = Self::plain(InstructionSet::V2016);
@@ -54,7 +54,7 @@ impl Layout {
         Self { instructions, timestamp_words: 1, level2_words: 2 }
     }
 
-    /// The layout of a version to the letter; `None` for 2.1, whose hops are read elsewhere.
+    /// The layout of a version without deviations; `None` for 2.1, which has its own reader.
     #[must_use]
     pub const fn of(version: Version) -> Option<Self> {
         Self::of_dialect(version, Deviations::NONE)
@@ -74,7 +74,7 @@ impl Layout {
         Some(Self { timestamp_words, level2_words, ..plain })
     }
 
-    /// What the bits ask for.
+    /// The instruction set.
     #[must_use]
     pub const fn instructions(self) -> InstructionSet {
         self.instructions
@@ -94,7 +94,7 @@ impl Layout {
     // int-0.5/md-03, int-1.0/md-03
     #[must_use]
     pub fn hop_words(self, bitmap: u16) -> Words {
-        // Bit by bit it would take longer than the rest of reading a header.
+        // Counting bit by bit would take longer than the rest of reading a header.
         let count = |mask: u16| (bitmap & mask).count_ones();
         let more = match self.instructions {
             InstructionSet::V1_0 => {
@@ -107,7 +107,7 @@ impl Layout {
         Words::new((bitmap.count_ones() + more).to_le_bytes()[0])
     }
 
-    /// The instruction bits without a meaning.
+    /// The undefined instruction bits.
     #[must_use]
     pub const fn reserved(self) -> u16 {
         match self.instructions {

@@ -1,4 +1,4 @@
-//! What does one hop of a version before 2.0 say, and how is that laid out?
+//! The metadata of one hop in versions before 2.0.
 
 use crate::int::domain::set_bits;
 use crate::int::earlier::layout::{InstructionSet, Layout};
@@ -7,8 +7,9 @@ use crate::int::metadata::{HopMetadata, Interfaces, Queue};
 /// The metadata of one hop. `None`: not available, or not asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Metadata {
-    /// What later versions ask for too. Timestamps are the low 32 or 31 bits of the device's clock; a queue of
-    /// 2016 has no id and is given as queue 0; interfaces of 2016 are here where both are known and fit.
+    /// The metadata that later versions share. Timestamps are the low 32 or 31 bits of the device's clock; a
+    /// queue of 2016 has no id and is given as queue 0; interfaces of 2016 are set when both are known and
+    /// fit.
     pub hop: HopMetadata,
     /// Ingress port of 2016, 31 bits.
     pub ingress_port: Option<u32>,
@@ -21,7 +22,7 @@ pub struct Metadata {
 /// How congested a queue was, in the device's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct QueueCongestion {
-    /// Queue identifier; 0.5 has it, 2016 has not.
+    /// Queue identifier; only 0.5 has it.
     pub queue_id: Option<u8>,
     /// Congestion status: 24 bits in 0.5, 31 bits in 2016.
     pub status: u32,
@@ -40,8 +41,8 @@ impl From<HopMetadata> for Metadata {
 }
 
 impl Metadata {
-    /// Reads the metadata that `bitmap` announces from `bytes`; reserved bits are skipped, values that are cut
-    /// or not available become `None`.
+    /// Reads the metadata that `bitmap` announces from `bytes`; reserved bits are skipped, values that are
+    /// truncated or not available become `None`.
     #[must_use]
     pub fn read(layout: Layout, bitmap: u16, bytes: &[u8]) -> Self {
         let mut reader = Reader { bytes, none: not_available(layout) };
@@ -96,8 +97,8 @@ impl Metadata {
 
     /// Writes the metadata that `bitmap` asks for and returns how many bytes of `out` were written.
     ///
-    /// A value that is too large for its field is written as the largest, a timestamp as its low bits, an id
-    /// that does not fit as not available. Bottom-of-stack bits of 2016 are clear: see [`set_bottom_of_stack`].
+    /// A value too large for its field is written as the maximum, a timestamp as its low bits, an id that
+    /// does not fit as not available. Bottom-of-stack bits of 2016 are clear: see [`set_bottom_of_stack`].
     /// Stops where `out` is full.
     // int-0.5/md-04, int-1.0/md-08
     pub fn write(&self, layout: Layout, bitmap: u16, out: &mut [u8]) -> usize {
@@ -155,10 +156,10 @@ pub fn set_bottom_of_stack(stack: &mut [u8]) {
     }
 }
 
-/// The bit that says in the first byte of a word of 2016 that it is the last of the stack.
+/// The bottom-of-stack bit in the first byte of a word of 2016.
 pub const BOTTOM_OF_STACK: u8 = 0x80;
 
-/// The value that says "not available", which is also the mask of what a word can hold.
+/// The "not available" value, which is also the mask of the bits a word can hold.
 // int-2016/md-04
 pub(super) const fn not_available(layout: Layout) -> u32 {
     match layout.instructions() {
@@ -216,17 +217,17 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// A value that means something else when it is cut.
+    /// Writes an id, which must not be clamped; one that does not fit is not available.
     fn id(&mut self, value: Option<u32>) {
         self.word(value.filter(|value| *value < self.none));
     }
 
-    /// A value that may be given as the largest there is.
+    /// Writes an amount, clamped to the maximum.
     fn amount(&mut self, value: Option<u32>) {
         self.word(value.map(|value| value.min(self.none - 1)));
     }
 
-    /// The bits of a time there is room for; the time that would say "not available" is given a nanosecond early.
+    /// Writes the low bits of a time; a time equal to "not available" is written one nanosecond earlier.
     fn timestamp(&mut self, layout: Layout, value: Option<u64>) {
         if layout.has_wide_timestamps() {
             return self.put(value.map_or(u64::MAX, |time| time.min(u64::MAX - 1)).to_be_bytes());
@@ -235,7 +236,7 @@ impl Writer<'_> {
         self.amount(value.and_then(low));
     }
 
-    /// Two ids in one word; one that does not fit is not available.
+    /// Writes two ids in one word; one that does not fit is not available.
     fn halves(&mut self, ids: [Option<u32>; 2]) {
         let [first, second] = ids.map(|id| id.filter(|id| *id < 0xffff).unwrap_or(0xffff));
         self.put((first << 16 | second).to_be_bytes());

@@ -1,9 +1,10 @@
 //! INT of the versions before 2.0: 1.0, 0.5, Host-INT's extension of 0.5, and 2016.
 //!
 //! They share an 8-bit type in the [`shim`] and a metadata header of 8 bytes, which [`header_1_0`],
-//! [`header_0_5`] and [`header_2016`] draw. [`layout`] says how long the metadata of a hop is, [`metadata`] reads
-//! and writes it, [`tail`] is what 0.5 puts behind the stack. [`recognise`] tells the versions apart, [`host_int`]
-//! knows the fixed shape of Host-INT, and [`hop_by_hop`] shows a header of any of them with its stack.
+//! [`header_0_5`] and [`header_2016`] draw. [`layout`] gives the length of a hop's metadata, [`metadata`]
+//! reads and writes it, [`tail`] is what 0.5 puts after the stack. [`recognise`] tells the versions apart,
+//! [`host_int`] matches the fixed shape of Host-INT, and [`hop_by_hop`] shows a header of any of them with
+//! its stack.
 
 pub mod header_0_5;
 pub mod header_1_0;

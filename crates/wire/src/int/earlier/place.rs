@@ -1,4 +1,4 @@
-//! Where does INT of a version before 2.0 lie, once something marks it?
+//! The location of INT of a version before 2.0, once a mark is found.
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::dialect::Deviations;
@@ -12,17 +12,17 @@ use crate::int::version::Version;
 use crate::tcp;
 use crate::view::view;
 
-/// How far INT may reach.
+/// The limits of INT within a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// Where the L4 payload ends by the UDP length.
+    /// End of the L4 payload by the UDP length.
     pub(crate) payload_end: usize,
-    /// Where the packet ends by the IP length.
+    /// End of the packet by the IP length.
     pub(crate) packet_end: usize,
 }
 
 impl Bounds {
-    /// 0.5 leaves it to each domain whether nodes correct the UDP length, so only the IP length holds there.
+    /// 0.5 lets each domain choose whether nodes correct the UDP length, so only the IP length is reliable.
     // int-0.5/l4-05
     const fn of(self, version: Version) -> usize {
         match version {
@@ -35,7 +35,7 @@ impl Bounds {
 /// Reads the shim at byte `at`.
 ///
 /// # Errors
-/// A shim that is cut or cannot be one, or a header of a version that the encapsulation does not exist in.
+/// A shim that is truncated or cannot be one, or a version that does not exist in that encapsulation.
 pub(crate) fn behind_shim(
     bytes: &[u8],
     at: usize,
@@ -52,7 +52,7 @@ pub(crate) fn behind_shim(
         (HOST_INT, ..) | (_, _, None) => return Err(ParseError::new(at, Header::Shim, undefined)),
         (_, _, Some(header_type)) => match version_behind(packet, header, end, header_type, encapsulation) {
             Ok(version) => (version, encapsulation),
-            // A header of another version is there only where one fits.
+            // A header of another version counts only where it fits.
             Err(error) => {
                 check_length(shim, at, MIN_WORDS, bounds.packet_end)?;
                 return Err(error);
@@ -62,10 +62,10 @@ pub(crate) fn behind_shim(
     behind_shim_of(packet, at, bounds, encapsulation, version)
 }
 
-/// Reads the shim at byte `at` of a header whose version is known.
+/// Reads the shim at byte `at` for a header whose version is known.
 ///
 /// # Errors
-/// A shim that is cut or cannot be one.
+/// A shim that is truncated or cannot be one.
 pub(crate) fn behind_shim_of(
     bytes: &[u8],
     at: usize,
@@ -84,7 +84,7 @@ pub(crate) fn behind_shim_of(
     Ok(Location { encapsulation, header_type, version, deviations: Deviations::NONE, shim: at, header, end })
 }
 
-/// Returns where the INT headers behind the shim at byte `at` end.
+/// Returns the end of the INT headers after the shim at byte `at`.
 ///
 /// # Errors
 /// A Length below `least` words or past byte `limit`.
@@ -101,7 +101,7 @@ fn check_length(shim: &Shim, at: usize, least: usize, limit: usize) -> Result<us
     Err(ParseError::new(at, Header::Shim, kind))
 }
 
-/// The version of the header behind a shim of type 1 or 2.
+/// The version of the header after a shim of type 1 or 2.
 // int-1.0/l4-02
 fn version_behind(
     bytes: &[u8],
@@ -115,11 +115,11 @@ fn version_behind(
         _ => recognise::behind_l4(bytes, header),
     };
     let version = match (version, header_type) {
-        // What a destination header holds is not defined, but for the examples of 0.5.
+        // The contents of a destination header are defined only in the examples of 0.5.
         (Err(_), HeaderType::Destination) => Version::V0_5,
         (version, _) => version?,
     };
-    // 1.0 gave up the port as a mark, and brought the probe marker.
+    // 1.0 dropped the port as a mark and introduced the probe marker.
     let expected = match (encapsulation, version) {
         (Encapsulation::UdpPort, Version::V1_0) => 0,
         (Encapsulation::ProbeMarker, Version::V0_5) => 1,
@@ -129,10 +129,10 @@ fn version_behind(
     Err(ParseError::new(header, Header::IntMetadata, ErrorKind::Version { found, expected }))
 }
 
-/// The least Length of a shim in front of a metadata header of any version.
+/// The minimum Length of a shim before a metadata header of any version.
 const MIN_WORDS: usize = (SHIM_BYTES + HEADER_BYTES) / 4;
 
-/// The least Length of a shim, words: itself, the metadata header, what 0.5 puts behind the stack.
+/// The minimum Length of a shim, words: the shim, the metadata header, and what 0.5 puts after the stack.
 const fn least_words(version: Version, header_type: HeaderType, encapsulation: Encapsulation) -> usize {
     let in_tunnel = matches!(encapsulation, Encapsulation::VxlanGpe | Encapsulation::Geneve);
     let behind = match version {
@@ -146,13 +146,13 @@ const fn least_words(version: Version, header_type: HeaderType, encapsulation: E
     }
 }
 
-/// Whether what is at `location` reads as a metadata header with a whole stack.
+/// Whether the bytes at `location` parse as a metadata header with a whole stack.
 pub(crate) fn is_int(bytes: &[u8], location: &Location) -> bool {
     location.header_type == HeaderType::Md && HopByHop::parse(bytes, location).is_ok()
 }
 
-/// Finds INT 0.5 in a TCP segment whose destination port is one that marks INT; `None` where it is not there to
-/// the letter, because most segments to such a port carry none.
+/// Finds INT 0.5 in a TCP segment whose destination port marks INT; `None` unless it follows the format
+/// exactly, because most segments to such a port carry no INT.
 pub(crate) fn behind_tcp_port(bytes: &[u8], payload_at: usize, packet_end: usize) -> Option<Location> {
     let bounds = Bounds { payload_end: packet_end, packet_end };
     let location = behind_shim(bytes, payload_at, bounds, Encapsulation::UdpPort).ok()?;
@@ -161,7 +161,7 @@ pub(crate) fn behind_tcp_port(bytes: &[u8], payload_at: usize, packet_end: usize
     (location.version == Version::V0_5 && is_tail_of_tcp).then_some(location)
 }
 
-/// Finds Host-INT at byte `at`, known by its shape; `None` for anything else.
+/// Finds Host-INT at byte `at` by its shape.
 pub(crate) fn host_int_at(bytes: &[u8], at: usize, packet_end: usize) -> Option<Location> {
     let end = at + host_int::INSERTED_BYTES;
     if end > packet_end || !is_source_shape(bytes, at) {

@@ -1,20 +1,21 @@
-//! Of which version before 2.0 is a metadata header?
+//! The version of a metadata header before 2.0.
 //!
-//! Behind TCP and UDP the version field decides: 1 is 1.0, 0 is 0.5; 2016 does not exist there.
+//! After TCP and UDP the version field decides: 1 is 1.0, 0 is 0.5; 2016 does not exist there.
 //!
-//! In VXLAN-GPE and Geneve 0.5 and 2016 both say 0, and Rep of 2016 lies where 1.0 has its version. So a header is
-//! taken for the first of these that it can be:
+//! In VXLAN-GPE and Geneve the version field of 0.5 and 2016 is 0, and Rep of 2016 is where 1.0 has its
+//! version. So a header is taken as the first of these that matches:
 //!
 //! 1. 1.0, where the version field is 1 and Hop ML and the stack agree with the instruction bitmap.
 //! 2. 2016, where Instruction Count and the stack agree with the bitmap, the reserved bits that are C and E of
-//!    0.5 are zero, the bottom-of-stack bit is set in the last word of the stack and in no other, and no value is larger than 2016
-//!    would have it by the meaning of its instruction: ports above 16 bits and queues above 24 bits are two fields
-//!    or a timestamp of 0.5.
+//! 0.5 are zero, the bottom-of-stack bit is set in the last word of the stack and in no other, and no value
+//! exceeds what 2016 allows for its instruction: ports above 16 bits and queues above 24 bits are two fields
+//! or a timestamp of 0.5.
 //! 3. 0.5, where the version field is 0.
 //!
-//! A stack of 0.5 passes for one of 2016 only where the first bit of its words happens to look like that, which
-//! takes a single hop that ends in a timestamp or in a large id. An empty stack cannot tell; it is called 2016.
-//! A reader that knows the version of its domain sets [`Location::version`](crate::int::Location) itself.
+//! A stack of 0.5 is mistaken for one of 2016 only where the first bits of its words happen to match, which
+//! takes a single hop that ends in a timestamp or in a large id. An empty stack is ambiguous and read as
+//! 2016. A reader that knows the version of its domain sets [`Location::version`](crate::int::Location)
+//! itself.
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::domain::set_bits;
@@ -29,10 +30,10 @@ use crate::view::view;
 /// Length of the metadata header of every version before 2.0, bytes.
 pub const HEADER_BYTES: usize = size_of::<HeaderV1_0>();
 
-/// Says of which version the header at byte `at` behind TCP or UDP is.
+/// Returns the version of the header at byte `at` after TCP or UDP.
 ///
 /// # Errors
-/// A header that is cut, or a version that no header before 2.0 has.
+/// A header that is truncated, or a version that no header before 2.0 has.
 pub fn behind_l4(bytes: &[u8], at: usize) -> Result<Version, ParseError> {
     let header: &HeaderV1_0 = view(bytes, at, Header::IntMetadata)?;
     match header.version() {
@@ -42,10 +43,10 @@ pub fn behind_l4(bytes: &[u8], at: usize) -> Result<Version, ParseError> {
     }
 }
 
-/// Says of which version the header at byte `at` in VXLAN-GPE or Geneve is, whose stack ends at byte `end`.
+/// Returns the version of the header at byte `at` in VXLAN-GPE or Geneve, whose stack ends at byte `end`.
 ///
 /// # Errors
-/// A header that is cut, or a version that no header before 2.0 has.
+/// A header that is truncated, or a version that no header before 2.0 has.
 pub fn in_tunnel(bytes: &[u8], at: usize, end: usize) -> Result<Version, ParseError> {
     let header: &HeaderV1_0 = view(bytes, at, Header::IntMetadata)?;
     let stack_length = end.saturating_sub(at + HEADER_BYTES);
@@ -63,7 +64,7 @@ pub fn in_tunnel(bytes: &[u8], at: usize, end: usize) -> Result<Version, ParseEr
     }
 }
 
-/// Whether the header in a Geneve option, where no shim tells, can be one of a version before 2.0.
+/// Whether the header in a Geneve option, which has no shim, can be one of a version before 2.0.
 pub fn is_before_2(bytes: &[u8], at: usize, end: usize) -> bool {
     let stack_length = end.saturating_sub(at + HEADER_BYTES);
     match in_tunnel(bytes, at, end) {
@@ -110,14 +111,14 @@ fn is_2016(header: &HeaderV2016, stack: &[u8], stack_length: usize) -> bool {
         && values_are_of_2016(bitmap, stack)
 }
 
-/// Whether the bottom-of-stack bit is set in the last word, and in no other word that is here.
+/// Whether the bottom-of-stack bit is set in the last word, and in no other visible word.
 fn has_bottom_of_stack(stack: &[u8], stack_length: usize) -> bool {
     let words = stack.as_chunks::<4>().0;
     let last = stack_length / 4;
     (1..).zip(words).all(|(number, [first, ..])| (first & BOTTOM_OF_STACK != 0) == (number == last))
 }
 
-/// Whether no value is larger than what 2016 has in its place.
+/// Whether no value exceeds what 2016 allows in its place.
 fn values_are_of_2016(bitmap: u16, stack: &[u8]) -> bool {
     let none = not_available(Layout::V2016);
     let most = |bit| match bit {

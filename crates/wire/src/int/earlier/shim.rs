@@ -1,4 +1,4 @@
-//! What does the 4-byte shim of the versions before 2.0 say?
+//! The 4-byte shim of the versions before 2.0.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -35,19 +35,19 @@ pub const SHIM_BYTES: usize = size_of::<Shim>();
 pub const HOST_INT: u8 = 3;
 
 impl Shim {
-    /// Creates the shim of 1.0 behind TCP or UDP; `dscp` is the original one, 0 to 63.
+    /// Creates the shim of 1.0 after TCP or UDP; `dscp` is the original one, 0 to 63.
     #[must_use]
     pub const fn with_dscp(kind: u8, length: Words, dscp: u8) -> Self {
         Self::new(kind, length, (dscp & 0x3f) << 2)
     }
 
-    /// Creates the shim of 0.5 or Host-INT behind TCP or UDP, where the tail keeps what was there before.
+    /// Creates the shim of 0.5 or Host-INT after TCP or UDP; the tail keeps the original values.
     #[must_use]
     pub const fn with_tail(kind: u8, length: Words) -> Self {
         Self::new(kind, length, 0)
     }
 
-    /// Creates the shim behind a VXLAN-GPE header.
+    /// Creates the shim after a VXLAN-GPE header.
     #[must_use]
     pub const fn vxlan_gpe(kind: u8, length: Words, next_protocol: u8) -> Self {
         Self::new(kind, length, next_protocol)
@@ -68,7 +68,7 @@ impl Shim {
         self.kind = kind;
     }
 
-    /// The type of the INT header; `None` for a value without a meaning.
+    /// The type of the INT header; `None` for an undefined value.
     #[must_use]
     pub const fn header_type(&self) -> Option<HeaderType> {
         match self.kind {
@@ -78,18 +78,18 @@ impl Shim {
         }
     }
 
-    /// Length of the shim and all that belongs to INT behind it: header, stack, sequence number, tail.
+    /// Length of the shim and the INT that follows: header, stack, sequence number, tail.
     #[must_use]
     pub const fn length(&self) -> Words {
         Words::new(self.length)
     }
 
-    /// Sets the length of the shim and all that belongs to INT behind it.
+    /// Sets the length of the shim and the INT that follows.
     pub const fn set_length(&mut self, length: Words) {
         self.length = length.count();
     }
 
-    /// The original DSCP of a shim of 1.0 behind TCP or UDP, 0 to 63.
+    /// The original DSCP of a shim of 1.0 after TCP or UDP, 0 to 63.
     #[must_use]
     pub const fn original_dscp(&self) -> u8 {
         self.field >> 2

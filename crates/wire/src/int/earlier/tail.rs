@@ -1,9 +1,9 @@
-//! What does the tail behind a metadata stack of 0.5 keep?
+//! The tail after a metadata stack of 0.5.
 
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// The INT tail header of 0.5 and Host-INT behind TCP or UDP, 4 bytes: what the packet said before INT.
+/// The INT tail header of 0.5 and Host-INT after TCP or UDP, 4 bytes: the packet's original values.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -17,7 +17,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Tail {
-    /// IP protocol; 0 in Host-INT behind an unchanged L4 header.
+    /// IP protocol; 0 in Host-INT after an unchanged L4 header.
     pub protocol: u8,
     destination_port: U16,
     dscp: u8,
@@ -39,9 +39,9 @@ impl Tail {
         self.destination_port.get()
     }
 
-    /// The DSCP, 0 to 63; `None` where the byte holds more than a DSCP can be.
+    /// The DSCP, 0 to 63; `None` when the byte exceeds 63.
     ///
-    /// The figure gives it a whole byte; those who write it put the plain number there.
+    /// The specification gives it a whole byte; implementations write the DSCP there unshifted.
     #[must_use]
     pub const fn dscp(&self) -> Option<u8> {
         if self.dscp <= 0x3f { Some(self.dscp) } else { None }

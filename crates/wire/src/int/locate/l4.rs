@@ -1,4 +1,4 @@
-//! Where does INT lie behind TCP and UDP?
+//! Location of INT after TCP and UDP.
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::code_points::TcpOptions;
@@ -14,7 +14,7 @@ use super::shim::{before_2, behind_shim, limit};
 /// Length of the probe marker, bytes.
 pub const PROBE_MARKER_BYTES: usize = 8;
 
-/// Offset at which INT or payload starts behind TCP or UDP.
+/// Offset at which INT or payload starts after TCP or UDP.
 #[inline]
 #[must_use]
 pub const fn payload_at(layers: &Layers, options: TcpOptions) -> usize {
@@ -29,11 +29,11 @@ pub const fn payload_at(layers: &Layers, options: TcpOptions) -> usize {
 /// Reads the INT shim of a packet whose DSCP marks INT.
 ///
 /// # Errors
-/// A shim that is cut or cannot be one.
+/// A shim that is truncated or invalid.
 #[inline]
 pub fn behind_dscp(bytes: &[u8], layers: &Layers, options: TcpOptions) -> Result<Location, ParseError> {
-    // int-2.1/l4-27: NPT is meaningful only behind the INT port, so it is not looked at here.
-    // int-2.1/l4-25: INT stands between the L4 header and its payload.
+    // int-2.1/l4-27: NPT is meaningful only after the INT port, so it is ignored here.
+    // int-2.1/l4-25: INT is between the L4 header and its payload.
     let at = payload_at(layers, options);
     let limit = limit(bytes, layers)?;
     match behind_shim(bytes, at, limit, Encapsulation::Dscp) {
@@ -45,16 +45,16 @@ pub fn behind_dscp(bytes: &[u8], layers: &Layers, options: TcpOptions) -> Result
 /// Reads the INT shim of a packet whose UDP destination port is INT_TBD.
 ///
 /// # Errors
-/// A shim that is cut or cannot be one, or a Next Protocol Type other than 1 and 2.
+/// A shim that is truncated or invalid, or a Next Protocol Type other than 1 and 2.
 #[inline]
 pub fn behind_udp_port(bytes: &[u8], layers: &Layers) -> Result<Location, ParseError> {
     behind_udp_header(bytes, layers, layers.l4 + udp::HEADER_BYTES)
 }
 
-/// Reads the INT shim at byte `at`, behind a UDP header or another INT header that announces it.
+/// Reads the INT shim at byte `at`, after a UDP header or another INT header that announces it.
 ///
 /// # Errors
-/// As [`behind_udp_port`].
+/// Those of [`behind_udp_port`].
 #[inline(always)]
 pub(super) fn behind_udp_header(bytes: &[u8], layers: &Layers, at: usize) -> Result<Location, ParseError> {
     let shim: &Shim = view(bytes, at, Header::Shim)?;
@@ -71,11 +71,11 @@ pub(super) fn behind_udp_header(bytes: &[u8], layers: &Layers, at: usize) -> Res
     behind_shim(bytes, at, limit, encapsulation)
 }
 
-/// Reads the INT shim behind a probe marker; `None` where the marker is missing or no shim can follow it, because
-/// other protocols use the same marker.
+/// Reads the INT shim after a probe marker; `None` when the marker is missing or no shim can follow it,
+/// because other protocols use the same marker.
 ///
 /// # Errors
-/// A shim that can be one in front of a header that cannot be read, such as one of an unknown version.
+/// A plausible shim before a header that cannot be read, such as one of an unknown version.
 #[inline]
 pub fn behind_probe_marker(
     bytes: &[u8],
@@ -97,7 +97,7 @@ pub fn behind_probe_marker(
     }
 }
 
-/// Reads the shim at byte `at` behind a probe marker.
+/// Reads the shim at byte `at` after a probe marker.
 #[inline]
 fn behind_marker(bytes: &[u8], at: usize, layers: &Layers) -> Result<Location, ParseError> {
     let shim: &Shim = view(bytes, at, Header::Shim)?;
@@ -114,7 +114,7 @@ fn behind_marker(bytes: &[u8], at: usize, layers: &Layers) -> Result<Location, P
     Ok(location)
 }
 
-/// Checks the version of an INT-MD or INT-MX header; what a destination header begins with is not defined.
+/// Checks the version of an INT-MD or INT-MX header; the start of a destination header is not defined.
 #[inline]
 fn check_version(bytes: &[u8], location: &Location) -> Result<(), ParseError> {
     let header = match location.header_type {

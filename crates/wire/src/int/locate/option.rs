@@ -1,4 +1,4 @@
-//! Where does INT lie among the options of Geneve?
+//! Location of INT among the options of Geneve.
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::dialect::Deviations;
@@ -13,12 +13,12 @@ use super::shim::{inside, least_words, limit};
 /// Finds the first INT option of a Geneve header, an option of one of `classes` with type 1, 2 or 3.
 ///
 /// # Errors
-/// A Geneve header or option that is cut or cannot be one.
+/// A Geneve header or option that is truncated or invalid.
 pub fn in_geneve(bytes: &[u8], layers: &Layers, classes: &[u16]) -> Result<Option<Location>, ParseError> {
     first(bytes, options(bytes, layers)?, classes)
 }
 
-/// Finds the first INT option behind byte `end`, where the one before ends.
+/// Finds the first INT option after byte `end`, where the previous one ends.
 pub(super) fn behind(
     bytes: &[u8],
     layers: &Layers,
@@ -75,7 +75,7 @@ fn first(
         .transpose()
 }
 
-/// The version of the header in a Geneve option, which has no shim: 2.1 unless the header says otherwise.
+/// The version of the header in a Geneve option, which has no shim: 2.1 unless the header shows otherwise.
 // int-2016/geneve-02
 fn version_in_geneve(bytes: &[u8], header: usize, end: usize, header_type: HeaderType) -> Version {
     // 2016 has Rep where 2.1 has its version, but counts instructions where 2.1 has reserved bits.

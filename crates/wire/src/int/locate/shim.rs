@@ -1,4 +1,4 @@
-//! Can what lies here be a shim, and how far does its INT header reach?
+//! Reads shims and the extent of the INT header after them.
 
 use core::ops::RangeInclusive;
 
@@ -15,10 +15,10 @@ use crate::words::Words;
 /// The first byte of a shim before 2.0; in a shim of 2.x the type is in the upper four bits.
 pub(super) const BEFORE_2_TYPES: RangeInclusive<u8> = 1..=3;
 
-/// Offset at which the L4 payload ends by the packet's own length fields.
+/// End of the L4 payload by the packet's own length fields, as an offset.
 ///
 /// # Errors
-/// A UDP length past the end of an IP packet that is no fragment.
+/// A UDP length past the end of an IP packet that is not a fragment.
 #[inline]
 pub fn limit(bytes: &[u8], layers: &Layers) -> Result<usize, ParseError> {
     let Some(header) = layers.udp(bytes) else {
@@ -34,7 +34,7 @@ pub fn limit(bytes: &[u8], layers: &Layers) -> Result<usize, ParseError> {
 }
 
 /// Reads the shim at byte `at`, whose INT header may reach up to byte `limit`.
-// A call of its own would cost a transit hop 30 instructions.
+// Inlined: a call costs a transit hop 30 instructions.
 #[inline(always)]
 pub(in crate::int) fn behind_shim(
     bytes: &[u8],
@@ -68,7 +68,7 @@ pub(in crate::int) fn behind_shim(
     })
 }
 
-/// Reads a shim of a version before 2.0; `None` where the first byte says that it is none.
+/// Reads a shim of a version before 2.0; `None` when the first byte rules it out.
 #[cold]
 pub(super) fn before_2(
     bytes: &[u8],
@@ -84,7 +84,7 @@ pub(super) fn before_2(
     Some(place::behind_shim(bytes, at, bounds, encapsulation))
 }
 
-/// Whether what is at `location` has the version of an INT-MD or INT-MX header, or is one of an older version.
+/// Whether the header at `location` has the version of INT-MD or INT-MX, or is of an older version.
 pub(super) fn has_version(bytes: &[u8], location: &Location) -> bool {
     if location.version.is_before_2() {
         return place::is_int(bytes, location);
@@ -92,12 +92,12 @@ pub(super) fn has_version(bytes: &[u8], location: &Location) -> bool {
     bytes.get(location.header).is_some_and(|first| first >> 4 == VERSION)
 }
 
-/// The bytes of a packet that ends at `limit`; what follows is padding.
+/// The bytes of a packet that ends at `limit`; the rest is padding.
 pub(super) fn inside(bytes: &[u8], limit: usize) -> &[u8] {
     bytes.get(..limit).unwrap_or(bytes)
 }
 
-/// The least length behind a shim: MD and MX have a header of 3 words, a destination header may be empty.
+/// The minimum length after a shim: MD and MX have a header of 3 words, a destination header may be empty.
 pub(super) const fn least_words(header_type: HeaderType) -> Words {
     match header_type {
         HeaderType::Md | HeaderType::Mx => HEADER_WORDS,

@@ -1,4 +1,4 @@
-//! Where does INT lie behind GRE and VXLAN-GPE?
+//! Location of INT after GRE and VXLAN-GPE.
 
 use crate::error::{Header, ParseError};
 use crate::int::location::{Encapsulation, Location};
@@ -9,14 +9,14 @@ use crate::{gre, udp, vxlan};
 
 use super::shim::{BEFORE_2_TYPES, before_2, behind_shim, has_version, inside, limit};
 
-/// Next Protocol values that INT before 2.0 shares with other protocols, MPLS for one: what does not start
-/// with a type of INT is taken for one of those.
+/// Next Protocol values that INT before 2.0 shares with other protocols, such as MPLS; bytes that do not
+/// start with an INT type are taken as the other protocol.
 const SHARED_NEXT_PROTOCOLS: [u8; 2] = [0x05, 0x08];
 
-/// Reads the INT shim behind a GRE header whose protocol type is one of `protocols`; `None` for other GRE.
+/// Reads the INT shim after a GRE header whose protocol type is one of `protocols`; `None` for other GRE.
 ///
 /// # Errors
-/// A GRE header or shim that is cut or cannot be one.
+/// A GRE header or shim that is truncated or invalid.
 pub fn in_gre(bytes: &[u8], layers: &Layers, protocols: &[u16]) -> Result<Option<Location>, ParseError> {
     // int-2.1/gre-06
     let (header, at) = gre::payload(inside(bytes, layers.end), layers.l4)?;
@@ -26,10 +26,10 @@ pub fn in_gre(bytes: &[u8], layers: &Layers, protocols: &[u16]) -> Result<Option
     behind_shim(bytes, at, layers.end, Encapsulation::Gre).map(Some)
 }
 
-/// Reads the INT shim behind a VXLAN-GPE header whose Next Protocol is one of `next_protocols`.
+/// Reads the INT shim after a VXLAN-GPE header whose Next Protocol is one of `next_protocols`.
 ///
 /// # Errors
-/// A VXLAN header or shim that is cut or cannot be one.
+/// A VXLAN header or shim that is truncated or invalid.
 pub fn in_vxlan_gpe(
     bytes: &[u8],
     layers: &Layers,
@@ -46,7 +46,7 @@ pub fn in_vxlan_gpe(
     }
 }
 
-/// Reads the shim at byte `at` that VXLAN-GPE announces by `next_protocol`.
+/// Reads the shim at byte `at` that `next_protocol` of VXLAN-GPE announces.
 // int-2016/vxlan-02
 pub(in crate::int) fn behind_next_protocol(
     bytes: &[u8],
