@@ -149,8 +149,7 @@ impl Options<'_> {
 /// Reads the base header at byte `at` and returns it with its options and the offset of the payload.
 ///
 /// # Errors
-/// [`ErrorKind::Short`] when header or options are truncated; [`ErrorKind::Version`] for versions other than
-/// 0.
+/// [`ErrorKind::Short`] when header or options are truncated; [`ErrorKind::Version`] unless the version is 0.
 pub fn parse(bytes: &[u8], at: usize) -> Result<(&GeneveHeader, Options<'_>, usize), ParseError> {
     let header: &GeneveHeader = view(bytes, at, Header::Geneve)?;
     if header.version() != 0 {

@@ -57,7 +57,7 @@ impl<'a> AnyHeader<'a> {
 
     /// The deviations among `possible`, which its bytes allow for, that this header shows.
     ///
-    /// A header of a dialect with 64-bit timestamps follows the format exactly when it asks for no timestamp.
+    /// The 64-bit timestamps of a dialect do not show in a header that asks for no timestamp.
     #[must_use]
     pub fn deviations(&self, possible: Deviations) -> Deviations {
         let shown = |deviation: &Deviation| match (self, deviation) {

@@ -127,7 +127,7 @@ fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
 }
 
 /// Finds the INT header that follows `location` in the same packet: the next Geneve option, or the shim after
-/// one whose Next Protocol, original port or original UDP header is INT's. A DSCP or probe marker has only one.
+/// one whose Next Protocol, original port or original UDP header is INT's. A DSCP or probe marker has one.
 ///
 /// # Errors
 /// A following header that is truncated or invalid.

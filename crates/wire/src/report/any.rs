@@ -1,4 +1,4 @@
-//! What does a report datagram say, whichever version it is of?
+//! Report datagrams of any version.
 
 use crate::dissect::{Dissection, dissect_into};
 use crate::error::ParseError;
@@ -14,9 +14,9 @@ use crate::report::{Deviation, Leniency};
 /// A datagram of reports, of any version.
 #[derive(Clone, Copy, Debug)]
 pub enum AnyReport<'a> {
-    /// A group of reports 2.0.
+    /// A group of 2.0 reports.
     Group(ReportGroup<'a>),
-    /// The one report that a datagram of an older version is.
+    /// The single report in a datagram of an older version.
     Single(EarlierReport<'a>),
 }
 
@@ -25,9 +25,9 @@ pub enum AnyReport<'a> {
 pub struct ReportReading {
     /// How strictly it must follow its format.
     pub leniency: Leniency,
-    /// Whether it may be cut.
+    /// Whether it may be truncated.
     pub strictness: Strictness,
-    /// Whether Host-INT's latency reports name their sink in a word of its own.
+    /// Whether Host-INT's latency reports have an extra word with the sink's node id.
     pub sink_node_id: SinkNodeId,
 }
 
@@ -38,19 +38,19 @@ impl Default for ReportReading {
 }
 
 impl<'a> AnyReport<'a> {
-    /// Reads the UDP payload `bytes`, to the letter.
+    /// Reads the UDP payload `bytes` strictly.
     ///
     /// # Errors
-    /// A datagram that no version can be read from.
+    /// A datagram of an unknown version, or one that is invalid in its version.
     #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ParseError> {
         Self::parse_with(bytes, ReportReading::default())
     }
 
-    /// Reads the UDP payload `bytes`; its first four bits say which version it is.
+    /// Reads the UDP payload `bytes`; its first four bits are the version.
     ///
     /// # Errors
-    /// A datagram that no version can be read from.
+    /// A datagram of an unknown version, or one that is invalid in its version.
     #[inline]
     pub fn parse_with(bytes: &'a [u8], reading: ReportReading) -> Result<Self, ParseError> {
         let ReportReading { leniency, strictness, sink_node_id } = reading;
@@ -61,7 +61,8 @@ impl<'a> AnyReport<'a> {
         }
     }
 
-    /// Some nodes say version 1 in a group header of 2.0, which is told by its Length: 0 where their hw_id is small.
+    /// Reads a datagram of version 1: 1.0, or a 2.0 group header with the wrong version, recognised by a 1.0
+    /// Length of 0.
     fn parse_version_1(bytes: &'a [u8], reading: ReportReading) -> Result<Self, ParseError> {
         let ReportReading { leniency, strictness, sink_node_id } = reading;
         let is_group = leniency == Leniency::Lenient && bytes.first().is_some_and(|first| first & 0x0f == 0);
@@ -80,7 +81,7 @@ impl<'a> AnyReport<'a> {
         }
     }
 
-    /// The reporting node; `None` where only the sender's address or the stack in the packet tells.
+    /// The reporting node; `None` when only the sender's address or the stack in the packet identifies it.
     #[inline]
     #[must_use]
     pub fn node_id(&self) -> Option<u32> {
@@ -100,7 +101,7 @@ impl<'a> AnyReport<'a> {
         }
     }
 
-    /// Number of the datagram; [`ReportVersion::sequence_bits`] says when it starts again.
+    /// Number of the datagram; wraps after [`ReportVersion::sequence_bits`] bits.
     #[inline]
     #[must_use]
     pub fn sequence(&self) -> u32 {
@@ -110,7 +111,7 @@ impl<'a> AnyReport<'a> {
         }
     }
 
-    /// Where the header departs from the format; `None` in a strict reading.
+    /// Deviation of the header from the format; `None` in a strict reading.
     #[must_use]
     pub const fn deviation(&self) -> Option<Deviation> {
         match self {
@@ -131,7 +132,7 @@ impl<'a> AnyReport<'a> {
         }
     }
 
-    /// Iterates the reports of the datagram; ends after the first that cannot be read.
+    /// Iterates over the reports of the datagram; ends after the first that cannot be read.
     #[inline]
     #[must_use]
     pub fn reports(&self) -> AnyReports<'a> {
@@ -142,12 +143,12 @@ impl<'a> AnyReport<'a> {
     }
 }
 
-/// The reports of one datagram, in their order.
+/// The reports of one datagram, in order.
 #[derive(Clone, Debug)]
 pub enum AnyReports<'a> {
-    /// Reports 2.0.
+    /// 2.0 reports.
     Group(Reports<'a>),
-    /// One report of an older version, until it was taken.
+    /// One report of an older version; `None` once returned.
     Single(Option<EarlierReport<'a>>),
 }
 
@@ -166,7 +167,7 @@ impl<'a> Iterator for AnyReports<'a> {
 /// One report, of any version.
 #[derive(Clone, Copy, Debug)]
 pub enum AnyIndividual<'a> {
-    /// An individual report 2.0.
+    /// An individual 2.0 report.
     Individual(IndividualReport<'a>),
     /// A report of an older version.
     Single(EarlierReport<'a>),
@@ -203,7 +204,7 @@ impl<'a> AnyIndividual<'a> {
         }
     }
 
-    /// I: a transit hop reports the stack collected so far; only 2.0 has that.
+    /// I: a transit hop reports the stack collected so far; exists only in 2.0.
     #[inline]
     #[must_use]
     pub const fn intermediate(&self) -> bool {
@@ -213,8 +214,8 @@ impl<'a> AnyIndividual<'a> {
         }
     }
 
-    /// What the node itself says of the packet, its id left out; [`ReportVersion::timestamp_bits`] says how wide its
-    /// timestamps are.
+    /// The node's own metadata for the packet, without its id; [`ReportVersion::timestamp_bits`] is the width
+    /// of its timestamps.
     #[inline]
     #[must_use]
     pub fn metadata(&self) -> HopMetadata {
@@ -224,7 +225,7 @@ impl<'a> AnyIndividual<'a> {
         }
     }
 
-    /// Queue and drop reason, where the report gives them.
+    /// Queue and drop reason, if the report has them.
     #[inline]
     #[must_use]
     pub fn drop(&self) -> Option<Drop> {
@@ -243,7 +244,7 @@ impl<'a> AnyIndividual<'a> {
         }
     }
 
-    /// The reported packet, or the part of it that is here, with what it starts with and its offset in the datagram.
+    /// The reported packet as far as it is present, with its link type and its offset in the datagram.
     #[inline]
     #[must_use]
     pub fn packet(&self) -> Option<(Link, &'a [u8], usize)> {
@@ -259,7 +260,7 @@ impl<'a> AnyIndividual<'a> {
         }
     }
 
-    /// The flow of the packet and the INT headers in it, whose offsets count from the packet's start.
+    /// The flow of the packet and its INT headers; offsets count from the packet's start.
     #[must_use]
     pub fn dissect(&self, code_points: &CodePoints<'_>) -> Dissection {
         let mut dissection = Dissection::default();
@@ -267,7 +268,7 @@ impl<'a> AnyIndividual<'a> {
         dissection
     }
 
-    /// Does the same, and puts what it finds where another dissection was.
+    /// Like [`Self::dissect`], but fills an existing dissection.
     #[inline]
     pub fn dissect_into(&self, code_points: &CodePoints<'_>, dissection: &mut Dissection) {
         match self {

@@ -1,4 +1,4 @@
-//! How is an individual report written?
+//! Writes individual reports.
 
 use zerocopy::IntoBytes;
 use zerocopy::byteorder::big_endian::U16;
@@ -8,13 +8,12 @@ use crate::int::metadata::HopMetadata;
 use crate::report::first_word::{FIRST_WORD_BYTES, FirstWord, InnerType, ReportType, TO_THE_END};
 use crate::report::individual::{DROP_BIT, Drop, MAIN_BYTES, MainContents};
 
-/// The contents of one individual report, before they are bytes.
+/// The contents of one individual report, before serialization.
 ///
-/// It is written as an *INT* report where it has metadata or is to have main contents without any, else as
-/// *Inner Only*.
+/// It is written as an *INT* report when it has metadata or `own_hop` is set, otherwise as *Inner Only*.
 #[derive(Clone, Copy, Debug)]
 pub struct Draft<'a> {
-    /// What `inner` is.
+    /// The type of `inner`.
     pub inner_type: InnerType,
     /// D: a packet was dropped.
     pub dropped: bool,
@@ -24,11 +23,11 @@ pub struct Draft<'a> {
     pub tracked_flow: bool,
     /// I: a transit hop reports the stack collected so far.
     pub intermediate: bool,
-    /// Whether the node speaks for itself, so that the main contents are there also without metadata.
+    /// Whether the node reports its own hop; the main contents are then present even without metadata.
     pub own_hop: bool,
-    /// The metadata to choose from.
+    /// The available metadata.
     pub metadata: HopMetadata,
-    /// Which metadata is wanted; what is not available is left out, as the node id always is.
+    /// The wanted metadata; values that are not available are left out, and the node id always is.
     pub instructions: Instructions,
     /// Queue and drop reason.
     pub drop: Option<Drop>,
@@ -39,7 +38,7 @@ pub struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// Bytes the report takes.
+    /// Length of the report, bytes.
     #[must_use]
     pub fn length(&self) -> usize {
         self.length_with(self.metadata_bytes())
@@ -50,10 +49,10 @@ impl Draft<'_> {
         FIRST_WORD_BYTES + main + self.inner.len().next_multiple_of(4)
     }
 
-    /// Writes the report to the start of `out` and returns how many bytes it took; `None` when `out` is
-    /// too small or the metadata longer than 255 words.
+    /// Writes the report to the start of `out` and returns its length in bytes; `None` when `out` is too
+    /// small or the metadata longer than 255 words.
     ///
-    /// A report of 255 words or more is written with Report Length 0xff, so nothing may follow it in its
+    /// A report of 255 words or more is written with Report Length 0xff, so it must be the last in its
     /// datagram.
     #[must_use]
     pub fn write(&self, out: &mut [u8]) -> Option<usize> {
@@ -79,7 +78,7 @@ impl Draft<'_> {
     fn write_main(&self, out: &mut [u8]) -> Option<usize> {
         let (id, bits, domain_metadata) = self.domain.unwrap_or_default();
         let baseline = self.baseline();
-        // int-2.1/md-33: bit 15 says that a drop reason follows, whatever the packet's bitmap had there.
+        // int-2.1/md-33: bit 15 announces a drop reason, whatever the packet's bitmap had there.
         let drop_bit = if self.drop.is_some() { DROP_BIT } else { Instructions::default() };
         let main = MainContents {
             rep_md_bits: U16::new((baseline | drop_bit).0),

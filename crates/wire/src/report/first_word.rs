@@ -1,4 +1,4 @@
-//! What kind of report is this, how long, and about what?
+//! The first word of an individual report: kind, length, flags.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -42,7 +42,7 @@ pub enum InnerType {
     None,
     /// 1: a sequence of TLVs.
     Tlv,
-    /// 2: data whose format the Domain Specific ID defines.
+    /// 2: data in a format that the Domain Specific ID defines.
     DomainExtension,
     /// 3: a packet from its Ethernet header on.
     Ethernet,
@@ -54,7 +54,7 @@ pub enum InnerType {
     Unknown(u8),
 }
 
-/// Report Length that says "to the end of the datagram".
+/// Report Length for "to the end of the datagram".
 pub const TO_THE_END: u8 = 0xff;
 /// Length of the first word, bytes.
 pub const FIRST_WORD_BYTES: usize = size_of::<FirstWord>();
@@ -64,7 +64,7 @@ const TRACKED_FLOW: u8 = 0x20;
 const INTERMEDIATE: u8 = 0x10;
 
 impl FirstWord {
-    /// Creates a first word; lengths are in words, `report_length` without this word.
+    /// Creates a first word; lengths are in words, `report_length` excludes this word.
     #[must_use]
     pub fn new(report_type: ReportType, inner_type: InnerType, report_length: u8, md_length: u8) -> Self {
         Self { types: report_type.code() << 4 | inner_type.code(), report_length, md_length, flags: 0 }

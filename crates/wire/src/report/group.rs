@@ -1,4 +1,4 @@
-//! Which node sent this datagram of reports, and which one in its sequence is it?
+//! Report groups: the group header and the individual reports after it.
 
 use zerocopy::byteorder::big_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -35,7 +35,7 @@ pub const HEADER_BYTES: usize = size_of::<GroupHeader>();
 pub const VERSION: u8 = 2;
 /// Width of the sequence number, bits.
 pub const SEQUENCE_BITS: u32 = 22;
-/// The largest hw_id its 6 bits can name.
+/// The maximum of the 6-bit hw_id.
 pub const MAX_HW_ID: u8 = 0x3f;
 
 const SEQUENCE_MASK: u32 = (1 << SEQUENCE_BITS) - 1;
@@ -81,7 +81,7 @@ impl GroupHeader {
 pub struct ReportGroup<'a> {
     /// The group header.
     pub header: &'a GroupHeader,
-    /// Where the header departs from the format; `None` in a strict reading.
+    /// Deviation of the header from the format; `None` in a strict reading.
     pub deviation: Option<Deviation>,
     bytes: &'a [u8],
     leniency: Leniency,
@@ -89,20 +89,20 @@ pub struct ReportGroup<'a> {
 }
 
 impl<'a> ReportGroup<'a> {
-    /// Reads the group header of the UDP payload `bytes`, to the letter.
+    /// Reads the group header of the UDP payload `bytes` strictly.
     ///
     /// # Errors
-    /// A header that is cut, or another version than 2.
+    /// A header that is truncated, or a version other than 2.
     #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ParseError> {
         Self::parse_with(bytes, Leniency::Strict, Strictness::Whole)
     }
 
-    /// Reads the group header of the UDP payload `bytes`; with [`Strictness::Truncated`] the payload may be
-    /// cut inside its last report.
+    /// Reads the group header of the UDP payload `bytes`; with [`Strictness::Truncated`] the payload may end
+    /// inside its last report.
     ///
     /// # Errors
-    /// A header that is cut, or a version that `leniency` does not accept.
+    /// A header that is truncated, or a version that `leniency` does not accept.
     #[inline]
     pub fn parse_with(
         bytes: &'a [u8],
@@ -123,16 +123,16 @@ impl<'a> ReportGroup<'a> {
     }
 
     // report-2.0/group-04, report-2.0/group-06, report-2.0/group-07: all of them are of the header's node.
-    /// Iterates the individual reports; ends after the first that cannot be read.
+    /// Iterates over the individual reports; ends after the first that cannot be read.
     ///
-    /// Up to 3 bytes behind the last report are skipped, as nodes that round its length down leave them.
+    /// Up to 3 bytes after the last report are skipped: some nodes round its length down.
     #[must_use]
     pub fn reports(&self) -> Reports<'a> {
         Reports { bytes: self.bytes, at: HEADER_BYTES, leniency: self.leniency, strictness: self.strictness }
     }
 }
 
-/// The individual reports of a datagram, in their order.
+/// The individual reports of a datagram, in order.
 #[derive(Clone, Debug)]
 pub struct Reports<'a> {
     bytes: &'a [u8],
@@ -144,11 +144,11 @@ pub struct Reports<'a> {
 impl<'a> Iterator for Reports<'a> {
     type Item = Result<IndividualReport<'a>, ParseError>;
 
-    // A report is large: in place of the caller it need not be moved, and what is not looked at not be made.
+    // A report is large: inlining saves moving it and computing fields that are not used.
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let left = self.bytes.len().checked_sub(self.at)?;
-        // report-2.0/group-04: at least one report; a few bytes behind the last one are no further one.
+        // report-2.0/group-04: at least one report; fewer than 4 bytes after the last one are skipped.
         let is_first = self.at == HEADER_BYTES;
         if left < FIRST_WORD_BYTES && !(is_first && self.leniency == Leniency::Strict) {
             return None;
@@ -156,7 +156,7 @@ impl<'a> Iterator for Reports<'a> {
         let report = IndividualReport::parse(self.bytes, self.at, self.leniency, self.strictness);
         self.at = match &report {
             Ok(report) => report.end,
-            // Past the end, so that nothing follows, not even in a datagram that ends here.
+            // Past the end: nothing follows, not even in a datagram that ends here.
             Err(_) => self.bytes.len() + 1,
         };
         Some(report)

@@ -1,4 +1,4 @@
-//! What does one individual report say?
+//! Individual reports.
 
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -37,7 +37,7 @@ pub struct MainContents {
     pub ds_md_status: U16,
 }
 
-/// Why and where a packet was dropped (RepMdBits bit 15).
+/// Why and at which queue a packet was dropped (RepMdBits bit 15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Drop {
     /// The queue, 8 bits.
@@ -51,11 +51,11 @@ pub struct Drop {
 pub struct IndividualReport<'a> {
     /// Offset of its first word in the datagram.
     pub at: usize,
-    /// Offset of the first byte behind it.
+    /// Offset of the first byte after it.
     pub end: usize,
     /// Its first word.
     pub first_word: &'a FirstWord,
-    /// Where it departs from the format; `None` in a strict reading.
+    /// Its deviation from the format; `None` in a strict reading.
     pub deviation: Option<Deviation>,
     is_md_length_wrong: bool,
     main: Option<&'a MainContents>,
@@ -73,7 +73,7 @@ impl<'a> IndividualReport<'a> {
     /// Reads the report at byte `at` of the datagram `bytes`.
     ///
     /// # Errors
-    /// Lengths that reach past the datagram or contradict one another.
+    /// Lengths that exceed the datagram or contradict each other.
     #[inline(always)]
     pub(crate) fn parse(
         bytes: &'a [u8],
@@ -87,7 +87,7 @@ impl<'a> IndividualReport<'a> {
         // report-2.0/individual-04, report-2.0/individual-05
         let (length, mut deviation) = match first_word.report_length() {
             TO_THE_END => (left, None),
-            // report-2.0: a report without contents is a mere notification; contents behind it are a deviation.
+            // report-2.0: a report without contents is a mere notification; contents are a deviation.
             0 if leniency == Leniency::Lenient && left >= 4 && first_word.inner_type() != InnerType::None => {
                 (left, Some(Deviation::ReportLength0))
             }
@@ -111,8 +111,8 @@ impl<'a> IndividualReport<'a> {
             })?),
             ReportType::InnerOnly | ReportType::Ioam | ReportType::Unknown(_) => None,
         };
-        // report-2.0/individual-01, report-2.0/individual-07: without main contents the inner ones come first.
-        // Where the main contents are not defined, neither is the place of the inner contents.
+        // report-2.0/individual-01, report-2.0/individual-07: without main contents the inner contents come
+        // first. If the main contents are not defined, the place of the inner contents is not either.
         let inner = match (&main, first_word.report_type()) {
             (Some(main), _) => main.inner,
             (None, ReportType::InnerOnly) => contents,
@@ -136,7 +136,7 @@ impl<'a> IndividualReport<'a> {
         Ok(report)
     }
 
-    /// Every departure from the format; none in a strict reading.
+    /// All deviations from the format; none in a strict reading.
     pub fn deviations(&self) -> impl Iterator<Item = Deviation> + use<> {
         let md_length = self.is_md_length_wrong.then_some(Deviation::MdLength);
         let is_lenient = self.deviation.is_some() || self.is_md_length_wrong;
@@ -192,7 +192,7 @@ impl<'a> IndividualReport<'a> {
     }
 
     // report-2.0/metadata-01, report-2.0/metadata-02
-    /// The baseline metadata; its node id is the group header's and not repeated here.
+    /// The baseline metadata, without the node id, which is in the group header.
     #[inline]
     #[must_use]
     pub fn metadata(&self) -> HopMetadata {
@@ -204,13 +204,13 @@ impl<'a> IndividualReport<'a> {
         reserved(self.baseline_bits(), self.baseline)
     }
 
-    /// RepMdBits whose metadata has the layout of a hop's: without node id and drop reason.
+    /// RepMdBits whose metadata has the layout of a hop's: all but node id and drop reason.
     fn baseline_bits(&self) -> Instructions {
         self.rep_md_bits().without(Instructions::NODE_ID | DROP_BIT)
     }
 
     // report-2.0/metadata-03
-    /// Queue and drop reason, where the report gives them.
+    /// Queue and drop reason, if the report has them.
     #[must_use]
     pub fn drop(&self) -> Option<Drop> {
         if !self.rep_md_bits().contains(DROP_BIT) {
@@ -221,14 +221,14 @@ impl<'a> IndividualReport<'a> {
     }
 
     // int-2.1/mx-26: here, or in the INT-MX header of the packet fragment.
-    /// The domain-specific metadata; its format is known to the domain only.
+    /// The domain-specific metadata, in a format defined by the domain.
     #[must_use]
     pub const fn domain_metadata(&self) -> &'a [u8] {
         self.domain_metadata
     }
 
     // report-2.0/tlv-05: domain-specific data without TLVs is all of them.
-    /// The inner contents as they stand.
+    /// The raw inner contents.
     #[must_use]
     pub const fn inner(&self) -> &'a [u8] {
         self.inner
@@ -240,12 +240,11 @@ impl<'a> IndividualReport<'a> {
         self.end - self.inner.len()
     }
 
-    /// The reported packet, or the part of it that is here, with what it starts with and its offset in the
-    /// inner contents.
+    /// The reported packet as far as it is present, with its link type and its offset in the inner contents.
     #[inline]
     #[must_use]
     pub fn packet(&self) -> Option<(Link, &'a [u8], usize)> {
-        // Where the main contents are not defined, neither is the place of a packet behind them.
+        // If the main contents are not defined, the place of a packet after them is not either.
         if matches!(self.first_word.report_type(), ReportType::Ioam | ReportType::Unknown(_)) {
             return None;
         }
@@ -283,7 +282,7 @@ impl<'a> IndividualReport<'a> {
     }
 }
 
-/// The main contents of an INT report, split at their lengths.
+/// The main contents of an INT report, split by their lengths.
 struct Main<'a> {
     fixed: &'a MainContents,
     baseline: &'a [u8],
@@ -305,7 +304,7 @@ impl<'a> Main<'a> {
         }
         let asked = Instructions(fixed.rep_md_bits.get()).without(Instructions::NODE_ID).words();
         let domain_words = md_length.checked_sub(asked);
-        // report-2.0/individual-06, report-2.0/metadata-06: only domain-specific metadata may make the metadata longer than RepMdBits say.
+        // report-2.0/individual-06, report-2.0/metadata-06: only domain-specific metadata exceeds RepMdBits.
         let has_domain_metadata = fixed.domain_specific_id.get() != 0 && fixed.ds_md_bits.get() != 0;
         if domain_words.is_none_or(|words| words.count() > 0 && !has_domain_metadata) {
             let (found, expected) = (usize::from(md_length.count()), usize::from(asked.count()));
@@ -319,8 +318,8 @@ impl<'a> Main<'a> {
 }
 
 impl<'a> Main<'a> {
-    /// Splits main contents whose MD Length cannot be right, at the place where the packet starts: behind what
-    /// RepMdBits ask for, or behind so many words as MD Length says, or behind one word more than either.
+    /// Splits main contents with an impossible MD Length where the packet starts: after the metadata that
+    /// RepMdBits ask for, after MD Length words, or one word later than either.
     #[cold]
     fn around_packet(contents: &'a [u8], first_word: &FirstWord) -> Option<Self> {
         let (fixed, rest) = MainContents::ref_from_prefix(contents).ok()?;
@@ -337,7 +336,7 @@ impl<'a> Main<'a> {
     }
 }
 
-/// Whether the bytes start like a packet of that type.
+/// Whether `bytes` start like a packet of that type.
 fn is_packet(inner_type: InnerType, bytes: &[u8]) -> bool {
     let version = |at: usize| bytes.get(at).map(|first| first >> 4);
     match inner_type {

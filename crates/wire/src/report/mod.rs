@@ -1,8 +1,8 @@
 //! Telemetry reports: what INT nodes send to a collector over UDP.
 //!
-//! A datagram of 2.0 is one [`group`] header and one or more [`individual`] reports of the same node;
-//! [`tlv`] reads inner contents in TLV form, [`draft`] writes reports. [`earlier`] holds the versions before 2.0,
-//! [`any`] shows a datagram of whichever version.
+//! A 2.0 datagram is one [`group`] header and one or more [`individual`] reports of the same node; [`tlv`]
+//! reads inner contents in TLV form, [`draft`] writes reports. [`earlier`] contains the versions before 2.0,
+//! [`any`] covers datagrams of all versions.
 
 pub mod any;
 pub mod draft;
@@ -24,29 +24,29 @@ pub use version::ReportVersion;
 /// How strictly a report must follow its format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Leniency {
-    /// To the letter.
+    /// As specified.
     #[default]
     Strict,
-    /// Also as some deployed nodes write it: version 1 in a 2.0 header, a Report Length of 0 with contents
-    /// behind it or past the datagram, an MD Length that RepMdBits contradict, Ethernet announced as IPv4, a 1.0
-    /// header whose Length does not count it.
+    /// Including the deviations of some deployed nodes: version 1 in a 2.0 header, a Report Length of 0 with
+    /// contents after it or past the datagram, an MD Length that contradicts RepMdBits, Ethernet announced as
+    /// IPv4, a 1.0 header whose Length does not include it.
     Lenient,
 }
 
-/// Where a report departs from its format and was read all the same.
+/// An accepted deviation of a report from its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deviation {
-    /// The group header says version 1, the layout is that of 2.0.
+    /// The group header has version 1 and the layout of 2.0.
     Version1,
     /// Report Length is 0 and contents follow.
     ReportLength0,
     /// Report Length reaches past the end of the datagram.
     ReportLengthPastEnd,
-    /// MD Length is not the length that RepMdBits say, or reaches past the report.
+    /// MD Length differs from the length that RepMdBits imply, or exceeds the report.
     MdLength,
     /// Inner contents announced as IPv4 or IPv6 start with an Ethernet header.
     EthernetAnnouncedAsIp,
-    /// Length of a 1.0 report header is less than the header.
+    /// Length of a 1.0 report header is less than the header's length.
     HeaderLength,
 }
 

@@ -1,4 +1,4 @@
-//! What do the inner contents of a report hold, in TLV form?
+//! Inner contents of a report in TLV form.
 
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -42,7 +42,7 @@ pub enum TlvType {
 }
 
 impl TlvHeader {
-    /// Creates the first word of a TLV with `length` words of data behind it.
+    /// Creates the first word of a TLV with `length` words of data.
     #[must_use]
     pub fn new(tlv_type: TlvType, length: Words, template: u16) -> Self {
         Self { kind: tlv_type.code() << 4, length: length.count(), template: U16::new(template) }
@@ -78,7 +78,7 @@ pub struct Tlv<'a> {
 }
 
 impl<'a> Tlv<'a> {
-    /// The packet in this TLV, with what it starts with.
+    /// The packet in this TLV, with its link type.
     #[must_use]
     pub const fn packet(&self) -> Option<(Link, &'a [u8])> {
         match self.tlv_type {
@@ -89,7 +89,7 @@ impl<'a> Tlv<'a> {
     }
 }
 
-/// The TLVs of inner contents, in their order.
+/// The TLVs of inner contents, in order.
 #[derive(Clone, Debug)]
 pub struct Tlvs<'a> {
     bytes: &'a [u8],

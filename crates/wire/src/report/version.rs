@@ -1,11 +1,11 @@
-//! Which version of telemetry reports does a datagram follow?
+//! Versions of telemetry reports.
 
-/// A version of the Telemetry Report specification, or Host-INT's departure from one.
+/// A version of the Telemetry Report specification, or Host-INT's variant of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReportVersion {
     /// Telemetry Report 0.5 of November 2017.
     V0_5,
-    /// Host-INT's latency reports and drop summaries, which start as 0.5 does.
+    /// Host-INT's latency reports and drop summaries, which start like 0.5.
     HostInt,
     /// Telemetry Report 1.0 of April 2018.
     V1_0,
@@ -15,7 +15,7 @@ pub enum ReportVersion {
 }
 
 impl ReportVersion {
-    /// The name users write and read.
+    /// The name that users read and write.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -26,7 +26,7 @@ impl ReportVersion {
         }
     }
 
-    /// Width of the sequence number, bits: after so many it starts again from 0.
+    /// Width of the sequence number, bits; it wraps to 0.
     #[must_use]
     pub const fn sequence_bits(self) -> u32 {
         match self {
@@ -35,7 +35,7 @@ impl ReportVersion {
         }
     }
 
-    /// Width of the timestamps that a node gives for its own hop, bits; those of 32 wrap within 4.3 seconds.
+    /// Width of the timestamps in a node's own metadata, bits; those of 32 bits wrap within 4.3 seconds.
     #[must_use]
     pub const fn timestamp_bits(self) -> u32 {
         match self {

@@ -105,10 +105,10 @@ impl Dialect {
 /// How closely INT must follow the formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reading {
-    /// Exactly.
+    /// As specified.
     #[default]
     Strict,
-    /// Exactly, or as one implementation writes it.
+    /// As specified, or as one implementation writes it.
     Of(Dialect),
     /// As any known implementation writes it.
     Lenient,

@@ -28,8 +28,7 @@ type Found = Result<Option<Location>, ParseError>;
 /// strict reading.
 ///
 /// With a chosen dialect, a header that makes sense in that dialect is read as such. When every deviation is
-/// allowed, a strict reading that succeeds takes precedence, and a deviating header must be free of
-/// contradictions.
+/// allowed, a successful strict reading takes precedence, and a deviating header must be consistent.
 ///
 /// # Errors
 /// Those of `found`, when the packet cannot be read in any other way.

@@ -8,8 +8,7 @@ use crate::int::metadata::{HopMetadata, Interfaces, Queue};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Metadata {
     /// The metadata that later versions share. Timestamps are the low 32 or 31 bits of the device's clock; a
-    /// queue of 2016 has no id and is given as queue 0; interfaces of 2016 are set when both are known and
-    /// fit.
+    /// queue of 2016 has no id and is read as queue 0; interfaces of 2016 are set if both are known and fit.
     pub hop: HopMetadata,
     /// Ingress port of 2016, 31 bits.
     pub ingress_port: Option<u32>,

@@ -14,8 +14,7 @@
 //!
 //! A stack of 0.5 is mistaken for one of 2016 only where the first bits of its words happen to match, which
 //! takes a single hop that ends in a timestamp or in a large id. An empty stack is ambiguous and read as
-//! 2016. A reader that knows the version of its domain sets [`Location::version`](crate::int::Location)
-//! itself.
+//! 2016. Readers that know their domain's version set [`Location::version`](crate::int::Location) themselves.
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::domain::set_bits;

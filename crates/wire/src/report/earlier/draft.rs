@@ -1,4 +1,4 @@
-//! How is a report of version 1.0 or 0.5 written?
+//! Writes reports of versions 1.0 and 0.5.
 
 use zerocopy::IntoBytes;
 
@@ -12,7 +12,7 @@ use crate::report::earlier::local_header::{LocalHeader, low_32_bits};
 use crate::report::first_word::InnerType;
 use crate::report::individual::Drop;
 
-/// The version an [`EarlierDraft`] is written in.
+/// The version in which an [`EarlierDraft`] is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DraftVersion {
     /// Telemetry Report 0.5.
@@ -21,10 +21,10 @@ pub enum DraftVersion {
     V1_0,
 }
 
-/// A datagram with one report of version 1.0 or 0.5, before it is bytes.
+/// A datagram with one report of version 1.0 or 0.5, before serialization.
 ///
-/// What the version has no place for is left out: domain-specific metadata, I, in 0.5 also hop latency and
-/// utilization. In 0.5 a drop reason makes it a report with a drop header, other metadata one with a switch-local
+/// What the version cannot carry is left out: domain-specific metadata and I, in 0.5 also hop latency and
+/// utilization. In 0.5, a report with a drop reason has a drop header, one with other metadata a switch-local
 /// header.
 #[derive(Clone, Copy, Debug)]
 pub struct EarlierDraft<'a> {
@@ -36,21 +36,21 @@ pub struct EarlierDraft<'a> {
     pub hw_id: u8,
     /// Number of the report, counted per node, hw_id and destination.
     pub sequence: u32,
-    /// What is reported; its ingress timestamp goes into the header, as 0 where it is not available.
+    /// The report; its ingress timestamp goes into the header, 0 when not available.
     pub report: Draft<'a>,
 }
 
 impl EarlierDraft<'_> {
-    /// Bytes the datagram's payload takes.
+    /// Length of the datagram's payload, bytes.
     #[must_use]
     pub fn length(&self) -> usize {
         self.header_bytes() + self.report.inner.len()
     }
 
-    /// Writes the payload to the start of `out` and returns how many bytes it took.
+    /// Writes the payload to the start of `out` and returns its length in bytes.
     ///
-    /// `None` when `out` is too small, or the version cannot carry such inner contents: 0.5 only packets from their
-    /// Ethernet header on, 1.0 also from their IP header on.
+    /// `None` when `out` is too small, or the version cannot carry the inner contents: 0.5 carries only
+    /// packets from their Ethernet header on, 1.0 also from their IP header on.
     #[must_use]
     pub fn write(&self, out: &mut [u8]) -> Option<usize> {
         let next_proto = self.next_proto()?;
@@ -64,7 +64,7 @@ impl EarlierDraft<'_> {
         Some(length)
     }
 
-    /// NProto of 1.0, which is 0 for all that 0.5 can carry.
+    /// NProto of 1.0; 0 for everything 0.5 can carry.
     // report-1.0/header-04
     fn next_proto(&self) -> Option<u8> {
         match (self.report.inner_type, self.version) {
@@ -141,7 +141,7 @@ impl EarlierDraft<'_> {
         Some(())
     }
 
-    /// The metadata of one bit of RepMdBits, which is only set where there is a value.
+    /// The metadata for one bit of RepMdBits, which is set only when there is a value.
     fn word_1_0(&self, bit: u8) -> [u8; 4] {
         let hop = &self.report.metadata;
         let value = match bit {
@@ -160,7 +160,7 @@ impl EarlierDraft<'_> {
         RepMdBits::of(self.report.metadata.available(self.report.instructions), self.report.drop.is_some())
     }
 
-    /// The metadata without what the report is not asked for.
+    /// The metadata that the report asks for.
     fn wanted(&self) -> HopMetadata {
         let mut wanted = self.report.metadata;
         let is_wanted = |bit| self.report.instructions.contains(bit);

@@ -1,4 +1,4 @@
-//! What does a report of version 0.5 say of a dropped packet?
+//! The drop header of version 0.5.
 
 use zerocopy::byteorder::big_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

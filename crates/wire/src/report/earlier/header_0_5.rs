@@ -1,4 +1,4 @@
-//! What does every report of version 0.5 start with?
+//! The fixed header of version 0.5 reports.
 
 use zerocopy::byteorder::big_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -40,13 +40,13 @@ pub enum NextProto {
     DropSummary,
     /// 4: Host-INT's headers of a packet from its IPv4 header on.
     Latency,
-    /// A value without a meaning.
+    /// An undefined value.
     Unknown(u8),
 }
 
 /// Length of the fixed header, bytes.
 pub const HEADER_BYTES: usize = size_of::<FixedHeader>();
-/// The version of this format; what the text leaves open, all who send it agree on.
+/// The version of this format; the text leaves it open, but all senders use 0.
 pub const VERSION: u8 = 0;
 
 const DROPPED: u32 = 1 << 23;
@@ -124,7 +124,7 @@ impl FixedHeader {
         self.sequence.get()
     }
 
-    /// Low 32 bits of the device's clock when the packet came in, nanoseconds; in Host-INT seconds since 1970.
+    /// Arrival time, low 32 bits of the device's clock, nanoseconds; in Host-INT seconds since 1970.
     #[must_use]
     pub fn timestamp(&self) -> u32 {
         self.timestamp.get()

@@ -1,4 +1,4 @@
-//! What does a report of version 1.0 start with?
+//! The header of version 1.0 reports.
 
 use zerocopy::byteorder::big_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 use crate::int::instruction::Instructions;
 use crate::words::Words;
 
-/// The header of a Telemetry Report 1.0, 16 bytes; the metadata that RepMdBits announce follow, then the packet.
+/// The header of a Telemetry Report 1.0, 16 bytes; the metadata of RepMdBits and the packet follow.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -55,7 +55,7 @@ const TRACKED_FLOW: u32 = 1 << 6;
 const HW_ID: u32 = 0x3f;
 
 impl HeaderV1_0 {
-    /// Creates a header, reserved bits zero, with the Length that `bits` asks for.
+    /// Creates a header with reserved bits zero and the Length implied by `bits`.
     ///
     /// `next_proto` is 0 for Ethernet, 1 for IPv4, 2 for IPv6 and keeps its low 3 bits, `hw_id` its low 6.
     #[must_use]
@@ -96,13 +96,13 @@ impl HeaderV1_0 {
         (self.first_word.get() >> 28) as u8
     }
 
-    /// Length of this header with the metadata behind it, 0 to 15 words.
+    /// Length of this header with its metadata, 0 to 15 words.
     #[must_use]
     pub fn length(&self) -> Words {
         Words::new((self.first_word.get() >> 24 & 0x0f) as u8)
     }
 
-    /// NProto, 3 bits: 0 Ethernet, 1 IPv4, 2 IPv6 follows.
+    /// NProto, 3 bits, what follows: 0 Ethernet, 1 IPv4, 2 IPv6.
     #[must_use]
     pub fn next_proto(&self) -> u8 {
         (self.first_word.get() >> 21 & 0x07) as u8
@@ -150,7 +150,7 @@ impl HeaderV1_0 {
         self.sequence.get()
     }
 
-    /// Low 32 bits of the device's clock when the packet came in, nanoseconds.
+    /// Arrival time of the packet, low 32 bits of the device's clock, nanoseconds.
     #[must_use]
     pub fn ingress_timestamp(&self) -> u32 {
         self.ingress_timestamp.get()
@@ -158,7 +158,7 @@ impl HeaderV1_0 {
 }
 
 impl RepMdBits {
-    /// The bits, each with the instruction that asks for the same in INT 2.1; bit 4 has none.
+    /// The bits, each with the instruction of INT 2.1 for the same value; bit 4 has none.
     const INSTRUCTIONS: [(u8, Instructions); 5] = [
         (0x20, Instructions::INTERFACES),
         (0x10, Instructions::HOP_LATENCY),
@@ -168,14 +168,14 @@ impl RepMdBits {
     ];
     const DROP: u8 = 0x02;
 
-    /// The bits that ask for the same as `instructions`, and for queue and drop reason where there is one.
+    /// The bits equivalent to `instructions`, with the bit for queue and drop reason if `has_drop`.
     #[must_use]
     pub fn of(instructions: Instructions, has_drop: bool) -> Self {
         let asked = Self::INSTRUCTIONS.iter().filter(|(_, instruction)| instructions.contains(*instruction));
         Self(asked.fold(if has_drop { Self::DROP } else { 0 }, |bits, (bit, _)| bits | bit))
     }
 
-    /// The instructions of INT 2.1 that ask for the same; queue and drop reason left out.
+    /// The equivalent instructions of INT 2.1, without queue and drop reason.
     #[must_use]
     pub fn instructions(self) -> Instructions {
         let set = Self::INSTRUCTIONS.iter().filter(|(bit, _)| self.0 & bit != 0);

@@ -1,9 +1,9 @@
-//! What does Host-INT report beyond version 0.5?
+//! Host-INT's extensions of version 0.5 reports.
 
 use zerocopy::byteorder::big_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Host-INT's summary of packets that a flow has lost, 24 bytes; the flow's IPv4 and L4 header follow.
+/// Host-INT's summary of packets lost from a flow, 24 bytes; the flow's IPv4 and L4 header follow.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -35,23 +35,23 @@ pub struct DropSummary {
 /// A gap in the sequence numbers of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Gap {
-    /// When the gap was first seen, seconds since 1970.
+    /// When the gap was first observed, seconds since 1970.
     pub seen_at_s: u32,
-    /// The last sequence number before the gap that came in order.
+    /// The last in-order sequence number before the gap.
     pub sequence: u32,
     /// How many packets are missing.
     pub count: u32,
 }
 
-/// Whether a latency report names its sink in a word of its own, which the format does not tell.
+/// Whether a latency report has an extra word with the sink's node id, which the format does not announce.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SinkNodeId {
-    /// Judge by where the headers of the packet make sense.
+    /// Detect it from the position of plausible packet headers.
     #[default]
     Auto,
-    /// The word is there, as Host-INT writes it since 0.1.1.
+    /// The word is present, as Host-INT has written it since 0.1.1.
     Present,
-    /// The word is not there, as older ones write it, and newer ones on demand.
+    /// The word is absent, as in older releases, and in newer ones on request.
     Absent,
 }
 
@@ -76,7 +76,7 @@ impl DropSummary {
         }
     }
 
-    /// The summary at the start of these bytes; `None` where they are too few.
+    /// The summary at the start of `bytes`; `None` when they are too short.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<&Self> {
         Self::ref_from_prefix(bytes).ok().map(|(summary, _)| summary)
@@ -88,7 +88,7 @@ impl DropSummary {
         self.source_node_id.get()
     }
 
-    /// The node that misses some of them, and reports.
+    /// The node that misses packets and reports it.
     #[must_use]
     pub fn sink_node_id(&self) -> u32 {
         self.sink_node_id.get()

@@ -1,4 +1,4 @@
-//! How are Host-INT's reports written?
+//! Writes Host-INT's reports.
 
 use core::net::IpAddr;
 
@@ -16,14 +16,14 @@ use crate::report::earlier::host_int::DropSummary;
 use crate::words::Words;
 use crate::{tcp, udp};
 
-/// A latency report: the headers of a packet, with the hops of its source and of the sink that reports.
+/// A latency report: the headers of a packet, with the hops of its source and of the reporting sink.
 #[derive(Clone, Copy, Debug)]
 pub struct LatencyDraft<'a> {
     /// Number of the report, counted per destination together with drop summaries.
     pub sequence: u32,
-    /// When the report is made, seconds since 1970.
+    /// Time of the report, seconds since 1970.
     pub reported_at_s: u32,
-    /// The sink, where it is named in a word of its own.
+    /// The sink's node id; `None` leaves its extra word out.
     pub sink_node_id: Option<u32>,
     /// IPv4 header without options, then 20 bytes of TCP or 8 of UDP, as they were received.
     pub headers: &'a [u8],
@@ -40,9 +40,9 @@ pub struct LatencyDraft<'a> {
 pub struct DropSummaryDraft {
     /// Number of the report, counted per destination together with latency reports.
     pub sequence: u32,
-    /// When the report is made, seconds since 1970.
+    /// Time of the report, seconds since 1970.
     pub reported_at_s: u32,
-    /// What is missing.
+    /// The gap.
     pub summary: DropSummary,
     /// The flow; IPv4, and TCP or UDP.
     pub flow: FiveTuple,
@@ -52,7 +52,7 @@ pub struct DropSummaryDraft {
 const INT_WORDS: Words = Words::new(3 + 2 * HOP_WORDS.count() + 1);
 
 impl LatencyDraft<'_> {
-    /// Writes the UDP payload to the start of `out` and returns how many bytes it took; `None` when `out` is too
+    /// Writes the UDP payload to the start of `out` and returns its length in bytes; `None` when `out` is too
     /// small.
     // host-int-0.5/report-03
     #[must_use]
@@ -80,8 +80,8 @@ impl LatencyDraft<'_> {
 }
 
 impl DropSummaryDraft {
-    /// Writes the UDP payload to the start of `out` and returns how many bytes it took; `None` when `out` is too
-    /// small, or the flow is one that Host-INT has no summary for.
+    /// Writes the UDP payload to the start of `out` and returns its length in bytes; `None` when `out` is too
+    /// small, or the flow cannot be summarised in Host-INT.
     #[must_use]
     pub fn write(&self, out: &mut [u8]) -> Option<usize> {
         let mut writer = Writer { out, at: 0 };
@@ -97,14 +97,14 @@ impl DropSummaryDraft {
                 writer.put(&[a, b, c, d])?;
                 writer.put(&[0; tcp::HEADER_BYTES - 4])?;
             }
-            // host-int-0.5/report-06: also the UDP length is 0.
+            // host-int-0.5/report-06: the UDP length is 0 too.
             udp::PROTOCOL => writer.put(&[a, b, c, d, 0, 0, 0, 0])?,
             _ => return None,
         }
         Some(writer.at)
     }
 
-    /// An IPv4 header of which only version, length, protocol and addresses are set.
+    /// An IPv4 header with only version, length, protocol and addresses set.
     // host-int-0.5/report-06
     fn ip(&self) -> Option<[u8; ipv4::HEADER_BYTES]> {
         let (IpAddr::V4(source), IpAddr::V4(destination)) = (self.flow.source, self.flow.destination) else {

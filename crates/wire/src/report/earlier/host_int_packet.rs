@@ -1,4 +1,4 @@
-//! Where are the headers of a packet that Host-INT reports, whose lengths no longer fit?
+//! The packets in Host-INT's reports, whose length fields are stale or zero.
 
 use core::net::IpAddr;
 
@@ -13,7 +13,7 @@ use crate::layers::{Fragment, IpVersion, Layers, Strictness, Transport, ports};
 use crate::view::view;
 use crate::{tcp, udp};
 
-/// Headers and INT of the packet in a latency report; its IP and UDP lengths are those before the sink's hop.
+/// Headers and INT of the packet in a latency report; its IP and UDP lengths exclude the sink's hop.
 pub(super) fn int(packet: &[u8], strictness: Strictness) -> Result<(Layers, Location), ParseError> {
     let ip: &Ipv4Header = view(packet, 0, Header::Ipv4)?;
     check_ip(ip)?;
@@ -69,7 +69,7 @@ fn check_ip(ip: &Ipv4Header) -> Result<(), ParseError> {
     }
 }
 
-/// The flow of a packet of which only addresses, protocol and ports are set, as a drop summary has it.
+/// The flow of a packet with only addresses, protocol and ports set, as in a drop summary.
 pub(super) fn flow(packet: &[u8]) -> Result<FiveTuple, ParseError> {
     let ip: &Ipv4Header = view(packet, 0, Header::Ipv4)?;
     check_ip(ip)?;

@@ -1,4 +1,4 @@
-//! What does a report of version 0.5 say of the node that sends it?
+//! The switch-local header of version 0.5.
 
 use zerocopy::byteorder::big_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -34,7 +34,7 @@ pub struct LocalHeader {
 const OCCUPANCY: u32 = 0x00ff_ffff;
 
 impl LocalHeader {
-    /// Creates a header of what `metadata` has; the rest is written as all ones.
+    /// Creates a header from `metadata`; missing values are written as all ones.
     #[must_use]
     pub fn new(node_id: u32, metadata: &HopMetadata) -> Self {
         let port = |port: fn(Interfaces) -> u16| U16::new(metadata.interfaces.map_or(u16::MAX, port));
@@ -69,7 +69,7 @@ impl LocalHeader {
     }
 }
 
-/// The low 32 bits of a time; the one that would say "not available" is given a nanosecond early.
+/// The low 32 bits of a time; a time equal to "not available" is written one nanosecond earlier.
 // report-0.5/header-06
 pub(super) fn low_32_bits(timestamp: u64) -> u32 {
     u32::try_from(timestamp & u64::from(u32::MAX)).unwrap_or(NOT_AVAILABLE).min(NOT_AVAILABLE - 1)

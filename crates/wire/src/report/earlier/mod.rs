@@ -1,8 +1,8 @@
 //! Telemetry reports of the versions before 2.0: 1.0, 0.5, and Host-INT's kinds of 0.5.
 //!
-//! A datagram is one report. [`header_0_5`] and [`header_1_0`] draw what it starts with, [`drop_header`] and
-//! [`local_header`] what 0.5 puts behind that, [`host_int`] what Host-INT puts there. [`report`] is what all of them
-//! say once [`read`], [`draft`] writes them.
+//! A datagram is one report. [`header_0_5`] and [`header_1_0`] draw its header, [`drop_header`] and
+//! [`local_header`] what follows in 0.5, [`host_int`] what follows in Host-INT. [`read`] reads all of them
+//! into [`report`], [`draft`] writes them.
 
 pub mod draft;
 pub mod drop_header;

@@ -1,4 +1,4 @@
-//! How is a report of a version before 2.0 read?
+//! Reads reports of the versions before 2.0.
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::layers::Strictness;
@@ -10,7 +10,7 @@ use crate::report::earlier::{read_0_5, read_1_0};
 /// Reads the UDP payload `bytes`, whose first four bits are 0 or 1.
 ///
 /// # Errors
-/// Headers that are cut, a version or NProto without a meaning, a Length that contradicts RepMdBits.
+/// Headers that are truncated, an undefined version or NProto, a Length that contradicts RepMdBits.
 pub fn read(
     bytes: &[u8],
     leniency: Leniency,

@@ -1,4 +1,4 @@
-//! How is a report of version 0.5 read?
+//! Reads reports of version 0.5.
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::instruction::Instructions;
@@ -90,7 +90,7 @@ fn with_packet<'a>(report: EarlierReport<'a>, bytes: &'a [u8]) -> EarlierReport<
     EarlierReport { packet: packet.map(|packet| (Link::Ethernet, packet)), ..report }
 }
 
-/// The header's time is seconds there, and no time of the packet.
+/// Moves the header's time, in Host-INT that of the report in seconds, out of the packet's metadata.
 fn of_host_int<'a>(report: EarlierReport<'a>, header: &FixedHeader) -> EarlierReport<'a> {
     EarlierReport {
         version: ReportVersion::HostInt,
@@ -101,6 +101,6 @@ fn of_host_int<'a>(report: EarlierReport<'a>, header: &FixedHeader) -> EarlierRe
     }
 }
 
-/// What a switch-local header holds.
+/// The metadata in a switch-local header.
 const LOCAL: Instructions =
     Instructions(Instructions::INTERFACES.0 | Instructions::QUEUE.0 | Instructions::EGRESS_TIMESTAMP.0);

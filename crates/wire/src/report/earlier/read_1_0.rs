@@ -1,4 +1,4 @@
-//! How is a report of version 1.0 read?
+//! Reads reports of version 1.0.
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::instruction::Instructions;
@@ -48,13 +48,13 @@ pub(super) fn read(bytes: &[u8], leniency: Leniency) -> Result<EarlierReport<'_>
     })
 }
 
-/// The length of header and metadata, which RepMdBits must agree with.
+/// The length of header and metadata by RepMdBits, which the Length field must match.
 fn length(header: &HeaderV1_0, leniency: Leniency) -> Result<(Words, Option<Deviation>), ParseError> {
     let implied = Words::new(HEADER_WORDS.count() + header.rep_md_bits().words().count());
     if header.length() == implied {
         return Ok((implied, None));
     }
-    // Some nodes count in another unit, or not at all.
+    // Some nodes count in another unit, or leave the field empty.
     if leniency == Leniency::Lenient && header.length() < HEADER_WORDS {
         return Ok((implied, Some(Deviation::HeaderLength)));
     }

@@ -1,4 +1,4 @@
-//! How are Host-INT's reports read, whose packets have lengths that no longer fit?
+//! Reads Host-INT's reports.
 
 use crate::error::{Header, ParseError};
 use crate::int::earlier::hop_by_hop::HopByHop;
@@ -9,7 +9,7 @@ use crate::report::earlier::host_int_packet::{flow, int};
 use crate::report::earlier::report::{EarlierReport, ReportKind};
 use crate::view::view;
 
-/// Reads a latency report: perhaps the sink's node id, then IPv4, TCP or UDP, and INT with the sink's own hop.
+/// Reads a latency report: optionally the sink's node id, then IPv4, TCP or UDP, and INT with the sink's hop.
 // host-int-0.5/report-04
 pub(super) fn latency<'a>(
     report: EarlierReport<'a>,
@@ -25,7 +25,7 @@ pub(super) fn latency<'a>(
     let named = (packet_at > HEADER_BYTES).then(|| bytes.get(HEADER_BYTES..)?.first_chunk()).flatten();
     let node_id = match named {
         Some(word) => Some(u32::from_be_bytes(*word)),
-        // The sink puts its hop on top.
+        // The sink's hop is on top of the stack.
         None => hops.hops().next().and_then(|hop| hop.metadata().hop.node_id),
     };
     Ok(EarlierReport {
@@ -37,7 +37,7 @@ pub(super) fn latency<'a>(
     })
 }
 
-/// Reads a drop summary: 24 bytes, then IPv4 and TCP or UDP that hold addresses and ports only.
+/// Reads a drop summary: 24 bytes, then IPv4 and TCP or UDP headers with only addresses and ports set.
 pub(super) fn drop_summary<'a>(
     report: EarlierReport<'a>,
     bytes: &'a [u8],
@@ -56,7 +56,7 @@ pub(super) fn drop_summary<'a>(
     })
 }
 
-/// Where the packet of a latency report starts.
+/// Offset of the packet in a latency report.
 fn packet_at(bytes: &[u8], strictness: Strictness, sink_node_id: SinkNodeId) -> usize {
     let (without, with) = (HEADER_BYTES, HEADER_BYTES + 4);
     let reads = |at: usize| bytes.get(at..).is_some_and(|packet| int(packet, strictness).is_ok());
@@ -65,7 +65,7 @@ fn packet_at(bytes: &[u8], strictness: Strictness, sink_node_id: SinkNodeId) -> 
         SinkNodeId::Absent => without,
         SinkNodeId::Auto if reads(without) => without,
         SinkNodeId::Auto if reads(with) => with,
-        // Neither: what is wrong is told of the place where an IPv4 header without options starts.
+        // Neither can be read: report the error for the offset that starts like IPv4 without options.
         SinkNodeId::Auto if bytes.get(without) == Some(&IPV4_WITHOUT_OPTIONS) => without,
         SinkNodeId::Auto => with,
     }
