@@ -1,15 +1,16 @@
-//! What does the btf target do with its input?
+//! The body of the `btf` target.
 
 use inband_host::drops::enumerators;
 
-/// Reads the kernel's reasons to drop packets from a description of its types.
+/// Reads the kernel's drop reasons from a description of its types (BTF).
 ///
 /// # Panics
-/// More reasons than there is room for, or a cut description that has more than the whole one.
+/// When the input or its first half gives more reasons than it has room for, or a name is too long or
+/// contains NUL.
 pub(crate) fn btf(input: &[u8]) {
     let read = |bytes| enumerators(bytes, "skb_drop_reason").unwrap_or_default();
     let reasons = read(input);
-    // Each takes two words.
+    // Each reason takes two words.
     assert!(reasons.len() <= input.len() / 8);
     for (name, _) in &reasons {
         assert!(!name.contains('\0') && name.len() <= 3 * input.len());

@@ -1,11 +1,11 @@
-//! What does the capture target do with its input?
+//! The body of the `capture` target.
 
 use inband_capture::{Interface, Reader, Record, Writer};
 
 /// Reads a capture file, writes its records in the same format, and reads those again.
 ///
 /// # Panics
-/// Records that come back as others than were written, or more of them than the file has bytes.
+/// When the records read back differ from those written, or there are more of them than the file has bytes.
 pub(crate) fn capture(input: &[u8]) {
     let Ok(mut reader) = Reader::new(input) else { return };
     let (records, interfaces) = read_all(&mut reader);
@@ -13,7 +13,7 @@ pub(crate) fn capture(input: &[u8]) {
     let mut writer = Writer::new(Vec::new(), reader.format()).expect("memory takes everything");
     let mut written = Vec::new();
     for record in records {
-        // A time past what 32 bits of seconds hold cannot be written to a pcap file.
+        // A time beyond 32 bits of seconds cannot be written to a pcap file.
         if writer.write_record(&record, &interfaces).is_ok() {
             written.push(record);
         }

@@ -1,4 +1,4 @@
-//! Does reading the kernel's description of its types hold for any bytes?
+//! Reads arbitrary bytes as the kernel's description of its types (BTF).
 #![no_main]
 
 #[path = "../bodies/btf.rs"]

@@ -1,4 +1,4 @@
-//! Does reading and writing capture files hold for any bytes?
+//! Reads arbitrary bytes as a capture file and writes it back.
 #![no_main]
 
 #[path = "../bodies/capture.rs"]

@@ -1,4 +1,4 @@
-//! Does the collector hold for any datagrams?
+//! Feeds arbitrary datagrams to the collector.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| inband_testkit::fuzz::collector(input));

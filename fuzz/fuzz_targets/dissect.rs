@@ -1,4 +1,4 @@
-//! Does walking through tunnels and INT headers hold for any bytes?
+//! Follows the tunnels and INT headers in arbitrary bytes.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| inband_testkit::fuzz::dissect(input));

@@ -1,4 +1,4 @@
-//! Does explaining a report hold for any bytes?
+//! Explains arbitrary bytes as a report.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| inband_testkit::fuzz::explain_bytes(input));

@@ -1,4 +1,4 @@
-//! Does finding the layers of a packet hold for any bytes?
+//! Finds the layers of a packet in arbitrary bytes.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| inband_testkit::fuzz::layers(input));

@@ -1,4 +1,4 @@
-//! Does reading INT-MD stacks and INT-MX headers hold for any bytes?
+//! Reads arbitrary bytes as INT-MD stacks and INT-MX headers.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| inband_testkit::fuzz::md_stack(input));

@@ -1,4 +1,4 @@
-//! Does a path of INT nodes hold for any frame and any configuration?
+//! Sends arbitrary frames along a path of INT nodes with arbitrary configurations.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| inband_testkit::fuzz::node(input));

@@ -1,4 +1,4 @@
-//! Does reading telemetry reports hold for any bytes?
+//! Reads arbitrary bytes as telemetry reports.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| inband_testkit::fuzz::report(input));

@@ -1,4 +1,4 @@
-//! How are numbers written in a capture file? In the byte order of the machine that captured.
+//! Numbers in a capture file, in the byte order of the capturing machine.
 
 /// Byte order of a capture file's own headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl ByteOrder {
     }
 }
 
-/// Takes numbers off the front of a header.
+/// Reads numbers from the front of a header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a> {
     order: ByteOrder,
@@ -63,7 +63,7 @@ impl<'a> Fields<'a> {
         Some(self.order.u32(*field))
     }
 
-    /// Takes `length` bytes; `None` when fewer are left.
+    /// Reads `length` bytes; `None` when fewer are left.
     pub(crate) fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (field, rest) = self.rest.split_at_checked(length)?;
         self.rest = rest;

@@ -1,28 +1,28 @@
-//! What can be wrong with a capture file, and where?
+//! Errors of reading a capture file.
 
 use std::io;
 
 use thiserror::Error;
 
-/// Why reading a capture stopped. Records before `at` have been delivered.
+/// Why reading a capture stopped. Records before `at` have been returned.
 #[derive(Debug, Error)]
 pub enum CaptureError {
     /// The file could not be read any further.
     #[error("cannot read at byte {at}")]
     Read {
-        /// Bytes read before.
+        /// Offset of the failed read, bytes.
         at: u64,
-        /// What the operating system said.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// The first bytes are those of neither pcap nor pcapng.
+    /// The file is neither pcap nor pcapng.
     #[error("not a pcap or pcapng file: {found}")]
     NotACapture {
         /// What the file seems to be.
         found: &'static str,
     },
-    /// The file ends inside something.
+    /// The file ends inside a header, block or packet.
     #[error("capture ends inside a {part} at byte {at}: {needed} bytes needed, {left} left")]
     Truncated {
         /// What was being read.
@@ -31,19 +31,19 @@ pub enum CaptureError {
         at: u64,
         /// Its length, bytes.
         needed: usize,
-        /// Bytes that were there.
+        /// Bytes that are left.
         left: usize,
     },
-    /// A length field claims more than any honest file holds.
+    /// A length field exceeds the limit.
     #[error("{part} at byte {at} claims {length} bytes, the limit is {limit}")]
     TooLong {
         /// What was being read.
         part: &'static str,
         /// Where it starts.
         at: u64,
-        /// What the length field says, bytes.
+        /// The length field, bytes.
         length: u32,
-        /// What is accepted, bytes.
+        /// The maximum accepted, bytes.
         limit: u32,
     },
     /// A header contradicts itself or the file before it.

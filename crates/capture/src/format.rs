@@ -1,8 +1,8 @@
-//! How a capture file is written, and its limits.
+//! The format of a capture file, and its limits.
 
 use super::bytes::ByteOrder;
 
-/// How a capture file is written, so that a copy can be written the same way.
+/// The format of a capture file, so that a copy can be written in the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Classic pcap: one link type, one time resolution.
@@ -11,7 +11,7 @@ pub enum Format {
         order: ByteOrder,
         /// Unit of the fraction of a second.
         resolution: Resolution,
-        /// Link type field as it stands in the file: link type and length of the frame check sequence.
+        /// Link type field of the file: link type and length of the frame check sequence.
         link: u32,
     },
     /// Blocks, sections and interfaces.
@@ -40,11 +40,11 @@ impl Resolution {
     }
 }
 
-/// Largest packet a record may hold, bytes; the limit libpcap has.
+/// Maximum length of a packet in a record, bytes; same as libpcap's.
 pub const RECORD_LIMIT_BYTES: u32 = 262_144;
 
-/// Largest pcapng block that is read, bytes.
+/// Maximum length of a pcapng block, bytes.
 pub const BLOCK_LIMIT_BYTES: u32 = 16 * 1024 * 1024;
 
-/// Most interfaces one capture may describe.
+/// Maximum number of interfaces in one capture.
 pub const INTERFACE_LIMIT: usize = 65_536;

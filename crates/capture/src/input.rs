@@ -1,10 +1,10 @@
-//! Where in the file are we, and how do bytes arrive? Memory grows with what was read, never with what was claimed.
+//! The input and its position. Memory grows with the bytes read, never with the lengths claimed.
 
 use std::io::{ErrorKind, Read};
 
 use super::CaptureError;
 
-/// A byte stream that knows its position.
+/// A byte stream that counts its position.
 #[derive(Debug)]
 pub(crate) struct Input<R> {
     source: R,
@@ -36,10 +36,10 @@ impl<R: Read> Input<R> {
         Ok(filled)
     }
 
-    /// Reads `length` bytes into `buffer`, whose old contents go.
+    /// Reads `length` bytes into `buffer`, replacing its contents.
     ///
     /// # Errors
-    /// When the file ends first; `part` and `start` then name what was cut.
+    /// When the file ends first; `part` and `start` name what is truncated.
     pub(crate) fn read_body(
         &mut self,
         buffer: &mut Vec<u8>,
@@ -64,5 +64,5 @@ impl<R: Read> Input<R> {
     }
 }
 
-/// How much memory is laid out ahead of the bytes that fill it.
+/// Maximum memory allocated ahead of the bytes that fill it.
 const STEP_BYTES: usize = 65_536;

@@ -1,7 +1,7 @@
 //! Capture files, pcap and pcapng, as a stream of records.
 //!
-//! A capture is hostile input: no length in it is believed before the bytes have arrived, and memory stays
-//! below [`BLOCK_LIMIT_BYTES`] whatever the file says.
+//! A capture is hostile input: no length in it is trusted before the bytes have arrived, and memory stays
+//! below [`BLOCK_LIMIT_BYTES`] whatever the file claims.
 
 mod bytes;
 mod error;

@@ -1,10 +1,10 @@
-//! Where in a captured frame does the packet start? Depends on the link type, see <https://www.tcpdump.org/linktypes.html>.
+//! Link types, and the start of the packet in a captured frame. See <https://www.tcpdump.org/linktypes.html>.
 
 use std::fmt;
 
 use inband_wire::Link;
 
-/// What the frames of an interface start with, as numbered by the tcpdump group.
+/// The first header of an interface's frames, numbered by the tcpdump group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkType(pub u16);
 
@@ -25,7 +25,7 @@ impl LinkType {
     pub const IPV6: Self = Self(229);
     /// Linux cooked capture, version 2.
     pub const LINUX_SLL2: Self = Self(276);
-    /// What Linux and the BSDs wrote for raw IP before 101 was assigned.
+    /// The numbers Linux and the BSDs used for raw IP before 101 was assigned.
     const RAW_OLD: [Self; 2] = [Self(12), Self(14)];
 }
 
@@ -46,8 +46,8 @@ impl fmt::Display for LinkType {
     }
 }
 
-/// What the packet in a frame of this link type starts with, and at which byte; `None` when it is not IP, or the link
-/// type is not known.
+/// The first header of the packet in a frame of this link type and its offset; `None` when it is not IP, or
+/// the link type is unknown.
 pub fn start(link_type: LinkType, frame: &[u8]) -> Option<(Link, usize)> {
     match link_type {
         LinkType::ETHERNET => Some((Link::Ethernet, 0)),
@@ -61,7 +61,7 @@ pub fn start(link_type: LinkType, frame: &[u8]) -> Option<(Link, usize)> {
     }
 }
 
-/// A cooked header has an Ethertype at `ethertype_at` and ends at `end`. Anything but plain IP is left alone.
+/// A cooked header has an EtherType at `ethertype_at` and ends at `end`. Everything but plain IP is ignored.
 fn cooked(frame: &[u8], ethertype_at: usize, end: usize) -> Option<(Link, usize)> {
     let ethertype =
         frame.get(ethertype_at..).and_then(|rest| rest.first_chunk()).map(|b| u16::from_be_bytes(*b));
@@ -71,7 +71,7 @@ fn cooked(frame: &[u8], ethertype_at: usize, end: usize) -> Option<(Link, usize)
     }
 }
 
-/// A loopback header is one address family, whose number for IPv6 differs from system to system.
+/// A loopback header is one address family; its number for IPv6 differs between systems.
 fn loopback(frame: &[u8], orders: &[fn([u8; 4]) -> u32]) -> Option<(Link, usize)> {
     let family = frame.first_chunk()?;
     let is_ip = orders.iter().any(|order| matches!(order(*family), 2 | 10 | 24 | 28 | 30));

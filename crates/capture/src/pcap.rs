@@ -1,4 +1,4 @@
-//! What does a classic pcap file look like? One file header, then records.
+//! Classic pcap files: one file header, then records.
 //!
 //! ```text
 //! magic 4 | major 2 | minor 2 | zone 4 | accuracy 4 | snap length 4 | link 4
@@ -23,7 +23,7 @@ pub(crate) struct PcapReader {
 }
 
 impl PcapReader {
-    /// Reads the file header, of which `magic` has been taken from `input`. `None` when that is not a pcap magic.
+    /// Reads the rest of the file header, after `magic`. `None` when that is not a pcap magic.
     pub(crate) fn new<R: Read>(input: &mut Input<R>, magic: [u8; 4]) -> Option<Result<Self, CaptureError>> {
         let part = "pcap file header";
         let variant = Variant::of(magic)?;
@@ -83,7 +83,7 @@ impl PcapReader {
     }
 }
 
-/// What the magic says.
+/// The variant of pcap that the magic identifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Variant {
     order: ByteOrder,
@@ -146,7 +146,7 @@ pub(crate) fn put_file_header(out: &mut Vec<u8>, order: ByteOrder, resolution: R
     order.put_u32(out, link);
 }
 
-/// Appends a record; `None` when its time or length does not fit a pcap record.
+/// Appends a record; `None` when its time or length does not fit in a pcap record.
 pub(crate) fn put_record(
     out: &mut Vec<u8>,
     order: ByteOrder,

@@ -1,4 +1,4 @@
-//! Which records are in this capture? Streams them one by one, in bounded memory.
+//! Reads the records of a capture one by one, in bounded memory.
 
 use std::io::Read;
 
@@ -26,7 +26,7 @@ impl<R: Read> Reader<R> {
     /// Recognises the format from the first bytes of `source`.
     ///
     /// # Errors
-    /// When they are those of neither format, or the file header is cut or of an unknown version.
+    /// When they match neither format, or the file header is truncated or of an unknown version.
     pub fn new(source: R) -> Result<Self, CaptureError> {
         let mut input = Input::new(source);
         let mut magic = [0; 4];
@@ -44,7 +44,7 @@ impl<R: Read> Reader<R> {
         Ok(Self { input, kind, records: 0, finished: false })
     }
 
-    /// How the file is written.
+    /// The format of the file.
     pub fn format(&self) -> Format {
         match &self.kind {
             Kind::Pcap(reader) => reader.format(),
@@ -63,7 +63,7 @@ impl<R: Read> Reader<R> {
     /// Reads the next record into `record`; false at the end of the file, and always after an error.
     ///
     /// # Errors
-    /// Once, when the rest of the file cannot be read. Every record before has then been delivered.
+    /// Once, when the rest of the file cannot be read. Every record before it has been returned.
     pub fn read_record(&mut self, record: &mut Record) -> Result<bool, CaptureError> {
         if self.finished {
             return Ok(false);
@@ -82,7 +82,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// Says what a file that is no capture seems to be.
+/// Describes the likely type of a file that is not a capture.
 fn describe(magic: [u8; 4]) -> &'static str {
     match magic {
         [0x1f, 0x8b, ..] => "it is gzip-compressed, pipe it through `gunzip -c`",

@@ -1,10 +1,10 @@
-//! How is a capture written? In the format of the capture it was made from.
+//! Writes a capture in the format of the one it was made from.
 
 use std::io::{self, ErrorKind, Write};
 
 use super::{Format, Interface, Record, pcap, pcapng};
 
-/// Writes records in the order they are given.
+/// Writes records in order.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -32,10 +32,10 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Appends `record`, describing before it the `interfaces` of its reader that are new.
+    /// Appends `record`, preceded by those of its reader's `interfaces` that are new.
     ///
     /// # Errors
-    /// When the output cannot be written, or the record's time does not fit a pcap file.
+    /// When the output cannot be written, or the record's time does not fit in a pcap file.
     pub fn write_record(&mut self, record: &Record, interfaces: &[Interface]) -> io::Result<()> {
         self.scratch.clear();
         let fits = match self.format {
@@ -57,7 +57,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&self.scratch)
     }
 
-    /// Hands everything to the operating system and gives the output back.
+    /// Flushes the output and returns it.
     ///
     /// # Errors
     /// When the output cannot be written.

@@ -1,4 +1,4 @@
-//! The datagram that a captured packet holds.
+//! The UDP datagram in a captured packet.
 
 use std::net::SocketAddr;
 
@@ -7,18 +7,18 @@ use inband_wire::Layers;
 use inband_wire::layers::{Fragment, Link, Strictness};
 use inband_wire::udp::HEADER_BYTES;
 
-/// A whole UDP datagram of a captured packet.
+/// A complete UDP datagram of a captured packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Datagram<'a> {
-    /// Who sent it.
+    /// The sender.
     pub from: SocketAddr,
-    /// To whom.
+    /// The recipient.
     pub to: SocketAddr,
-    /// What is in it, as much of that as was captured.
+    /// The payload, as much as was captured.
     pub payload: &'a [u8],
 }
 
-/// Finds the UDP datagram in a packet; `None` where there is none, or a part of one only.
+/// Finds the UDP datagram in a packet; `None` when there is none, or only a fragment of one.
 #[must_use]
 pub fn datagram(packet: &[u8], start: DecodeStart) -> Option<Datagram<'_>> {
     let link = match start {

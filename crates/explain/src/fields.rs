@@ -1,4 +1,4 @@
-//! The fields of a telemetry report with the places of their bits.
+//! The fields of a telemetry report with their bit positions.
 
 mod columns;
 mod layouts;
@@ -19,8 +19,8 @@ use self::layouts::{
     DROP, FIRST_WORD, GROUP, MAIN_CONTENTS, MD_HEADER, METADATA, MX_HEADER, SHIM, mean_field, mean_metadata,
 };
 
-/// Reads bytes as a report, or as a packet with one, and names every field with its place. Never fails: what is wrong is
-/// named with its byte.
+/// Reads bytes as a report, or as a packet with one, and names every field with its position. Never fails: an
+/// error is reported with its byte.
 #[must_use]
 pub fn explain(bytes: &[u8], start: DecodeStart) -> Decoded {
     let mut fields = Fields::of(bytes);
@@ -28,14 +28,14 @@ pub fn explain(bytes: &[u8], start: DecodeStart) -> Decoded {
         Ok(payload) => Explained { bytes, payload, fields: &mut fields }.datagram().err(),
         Err(error) => Some(error),
     };
-    // A length in one header can say that the next one begins behind the end.
+    // A length in one header can put the start of the next one past the end.
     let error = error.map(|fault| DecodeFault { at: fault.at.min(narrow(bytes.len())), ..fault });
     let (fields, left_out) = fields.finish();
     let hex = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     Decoded { hex, fields, error, left_out }
 }
 
-/// Where the payload of the UDP datagram stands.
+/// Offset of the UDP datagram's payload.
 fn payload(bytes: &[u8], start: DecodeStart, fields: &mut Fields<'_>) -> Result<Range<usize>, DecodeFault> {
     let link = match start {
         DecodeStart::Report => return Ok(0..bytes.len()),
@@ -50,15 +50,15 @@ fn payload(bytes: &[u8], start: DecodeStart, fields: &mut Fields<'_>) -> Result<
     }
     let at = layers.l4 + UDP_HEADER_BYTES;
     fields.part(0, "headers of the datagram", 0, at, Some(flow(&layers.five_tuple(bytes))));
-    // Behind it may be padding.
+    // Padding may follow.
     let end = limit(bytes, &layers).map_err(|error| fault(error, 0))?.min(bytes.len());
     Ok(at.min(end)..end)
 }
 
-/// A datagram that is being explained.
+/// A datagram being explained.
 struct Explained<'a, 'f> {
     bytes: &'a [u8],
-    /// Where the report stands.
+    /// Offset of the report.
     payload: Range<usize>,
     fields: &'f mut Fields<'a>,
 }
@@ -119,7 +119,7 @@ impl<'a> Explained<'a, '_> {
         }
     }
 
-    /// What instruction bits ask for, in their order.
+    /// Adds the metadata that the instruction bits ask for, in order.
     fn metadata(&mut self, depth: u8, mut at: usize, asked: Instructions) -> usize {
         for (bit, layout) in METADATA {
             if asked.contains(*bit) {
@@ -129,7 +129,7 @@ impl<'a> Explained<'a, '_> {
         at
     }
 
-    /// The packet that a report holds, with the INT in it.
+    /// Adds the packet in a report, with its INT.
     fn packet(&mut self, report: &AnyIndividual<'a>) -> Result<(), DecodeFault> {
         let Some((_, packet, at)) = report.packet() else { return Ok(()) };
         let at = self.payload.start + at;

@@ -1,4 +1,4 @@
-//! The values of one hop's metadata, in the order users read them.
+//! The values of one hop's metadata, in display order.
 
 use inband_wire::int::domain::set_bits;
 use inband_wire::int::earlier::{self, InstructionSet, Layout, Metadata};
@@ -6,7 +6,7 @@ use inband_wire::int::{Hop, HopMetadata, Instructions};
 use inband_wire::report::AnyIndividual;
 use inband_wire::report::individual::DROP_BIT;
 
-/// The values that instructions ask for; `None`: the node had no such value.
+/// The values that instructions ask for; `None` when the node had no value.
 pub type Values = Vec<(Field, Option<u64>)>;
 
 /// One value of a hop's metadata.
@@ -48,7 +48,7 @@ pub enum Field {
     Reserved(usize),
 }
 
-/// The fields `instructions` ask for with their values; `None`: the node had no such value.
+/// The fields `instructions` ask for with their values; `None` when the node had no value.
 pub(crate) fn fields(instructions: Instructions, metadata: &HopMetadata) -> Values {
     let reserved = instructions & Instructions::RESERVED;
     set_bits(instructions.without(reserved).0).flat_map(|bit| of_bit(bit, metadata)).flatten().collect()
@@ -61,7 +61,7 @@ pub(crate) fn stack_fields(hop: &Hop<'_>) -> Values {
     fields
 }
 
-/// The same of a hop of a version before 2.0.
+/// Like [`stack_fields`], for a hop of a version before 2.0.
 pub(crate) fn earlier_fields(hop: &earlier::Hop<'_>) -> Values {
     let metadata = hop.metadata();
     let defined = hop.instruction_bitmap() & !hop.layout().reserved();
@@ -84,7 +84,7 @@ pub(crate) fn report_fields(report: &AnyIndividual<'_>) -> Values {
     }
 }
 
-/// The fields of one instruction bit of a version before 2.0, where it is not that of 2.1.
+/// The fields of one instruction bit of a version before 2.0, where they differ from those of 2.1.
 fn of_earlier_bit(bit: usize, layout: Layout, hop: &Metadata) -> [Option<(Field, Option<u64>)>; 2] {
     let one = |field, value: Option<u32>| [Some((field, value.map(u64::from))), None];
     let status = hop.queue_congestion;
@@ -136,7 +136,7 @@ fn of_bit(bit: usize, hop: &HopMetadata) -> [Option<(Field, Option<u64>)>; 2] {
     }
 }
 
-/// An interface of level 1, which is half a word; all ones is not available, as in a whole word.
+/// A level 1 interface, which is half a word; all ones is not available, as in a whole word.
 // int-2.1/md-24
 fn half(id: Option<u16>) -> Option<u64> {
     id.filter(|id| *id != u16::MAX).map(u64::from)

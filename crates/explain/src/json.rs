@@ -1,4 +1,4 @@
-//! The keys of a description in JSON: the specification's nouns by the names users read.
+//! The JSON keys of a description: the specification's nouns under their user-visible names.
 
 use inband_model::Flow;
 use inband_wire::FiveTuple;
@@ -40,7 +40,7 @@ enum Object {
     },
     Report {
         version: &'static str,
-        /// `None` where only the sender's address or the stack in the packet tells.
+        /// `None` when only the sender's address or the stack in the packet identifies it.
         node_id: Option<u32>,
         hw_id: u8,
         sequence: u32,
@@ -76,7 +76,7 @@ impl Object {
     }
 }
 
-/// One INT header. A key that its type does not have is null or empty.
+/// One INT header. Keys that its type does not have are null or empty.
 #[derive(Serialize)]
 struct Int {
     version: &'static str,
@@ -87,7 +87,7 @@ struct Int {
     mtu_exceeded: Option<bool>,
     hop_ml: Option<u8>,
     remaining_hops: Option<u8>,
-    /// Before 1.0: how many hops may add metadata in all, and how many have.
+    /// Before 1.0: total number of hops that may add metadata, and number that have.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_hops: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,10 +104,10 @@ struct Int {
     ds_flags: Option<u16>,
     original: OriginalObject,
     hops: Vec<HopObject>,
-    /// How many hops of the stack are not in the capture or report.
+    /// Number of hops of the stack that are missing from the capture or report.
     #[serde(skip_serializing_if = "Option::is_none")]
     hops_missing: Option<usize>,
-    /// What only the source inserted, hexadecimal: at the bottom of an MD stack, or behind an MX header.
+    /// The source-only metadata, hexadecimal: at the bottom of an MD stack, or after an MX header.
     source_only: String,
     /// Host-INT: number of the packet in its flow.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -216,12 +216,12 @@ fn missing(stack: &Stack) -> Option<usize> {
     Some(stack.missing()).filter(|missing| *missing > 0)
 }
 
-/// What shim or tail keep; empty where there is neither.
+/// The values kept in shim or tail; empty when there is neither.
 #[derive(Default, Serialize)]
 struct OriginalObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     dscp: Option<u8>,
-    /// The L4 destination port; of TCP too, where a tail keeps it.
+    /// The L4 destination port; for TCP too, when a tail keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
     udp_port: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -239,10 +239,10 @@ impl OriginalObject {
     }
 }
 
-/// The metadata of one hop or report: the keys of the instruction bits that are set, null where it was all ones.
+/// The metadata of one hop or report: the keys of the instruction bits that are set, null for all ones.
 struct HopObject {
     fields: Values,
-    /// `None` where there is no domain-specific metadata.
+    /// `None` without domain-specific metadata.
     domain: Option<Option<String>>,
 }
 
@@ -306,16 +306,16 @@ struct ReportObject {
     domain: u16,
     domain_metadata: String,
     drop_reason: Option<u8>,
-    /// The reason's name in the table in use.
+    /// The reason's name in the selected table.
     #[serde(skip_serializing_if = "Option::is_none")]
     drop_reason_name: Option<String>,
-    /// The queue a drop reason is about.
+    /// The queue of the drop reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     drop_queue_id: Option<u8>,
-    /// Host-INT: what is missing of a flow.
+    /// Host-INT: the gap in a flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     drop_summary: Option<DropSummaryObject>,
-    /// Host-INT: when the report was made, seconds since 1970.
+    /// Host-INT: time of the report, seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_at: Option<u32>,
     flow: Option<Flow>,
@@ -357,16 +357,16 @@ impl ReportObject {
     }
 }
 
-/// Host-INT's summary of the packets that a flow has lost.
+/// Host-INT's summary of packets lost from a flow.
 #[derive(Serialize)]
 struct DropSummaryObject {
     source_node_id: u32,
     sink_node_id: u32,
     ingress_interface: u16,
     egress_interface: u16,
-    /// When the gap was first seen, seconds since 1970.
+    /// When the gap was first observed, seconds since 1970.
     gap_time: u32,
-    /// The last number before the gap that came in order.
+    /// The last in-order sequence number before the gap.
     gap_sequence: u32,
     gap_count: u32,
 }

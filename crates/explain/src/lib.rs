@@ -1,11 +1,11 @@
-//! What the bytes of a packet or telemetry report say, as owned descriptions that print and serialise.
+//! Owned descriptions of packets and telemetry reports that print and serialise.
 //!
-//! [`describe`] reads a captured frame and gives its INT headers, hops and reports: `inband decode` prints this.
+//! [`describe`] returns the INT headers, hops and reports of a captured frame, as `inband decode` prints them.
 //!
 //! ```
 //! use inband_explain::{Description, Frame, Link, Options, describe};
 //!
-//! // IPv4 and UDP to port 32766; the telemetry report behind them has ended too early.
+//! // IPv4 and UDP to port 32766; the telemetry report in them is empty.
 //! let mut frame = vec![0; 28];
 //! frame[0] = 0x45; // IPv4, 20 bytes
 //! frame[3] = 28; // total length
@@ -19,10 +19,10 @@
 //! assert!(description.to_string().contains("at byte 28"));
 //! ```
 //!
-//! [`explain`] names every field of a report with the place of its bits; [`datagram`] finds the UDP datagram in a packet.
-//! The API's `/decode` and its views of reports answer with both.
+//! [`explain`] names every field of a report with its bit position; [`datagram`] finds the UDP datagram in a
+//! packet. The API's `/decode` and its views of reports return both.
 //!
-//! Reading order: `packet` (the description), `read` (how it is made), `json` and `text` (how it is written); then `fields`.
+//! Reading order: `packet` (the description), `read` (makes it), `json` and `text` (write it), then `fields`.
 
 mod datagram;
 mod fields;
@@ -47,7 +47,7 @@ pub use packet::{
 pub use read::{Frame, describe};
 pub use text::date;
 
-// The program in the README is compiled with the documentation's tests.
+// The README's program is compiled as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

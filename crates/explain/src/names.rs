@@ -1,4 +1,4 @@
-//! The names of code points where users read and write them.
+//! The names of code points, as users read and write them.
 
 use inband_wire::Link;
 use inband_wire::int::domain::set_bits;
@@ -57,7 +57,7 @@ pub(crate) fn header_type(location: &Location) -> &'static str {
     }
 }
 
-/// The version of the format; Host-INT's kinds of report are of 0.5.
+/// The version of the format; Host-INT's reports are of 0.5.
 pub(crate) fn report_version(version: ReportVersion) -> &'static str {
     match version {
         ReportVersion::HostInt => ReportVersion::V0_5.name(),
@@ -84,7 +84,7 @@ pub(crate) fn report_type(form: &ReportForm) -> String {
     .to_owned()
 }
 
-/// What the reported packet starts with.
+/// The type of the reported packet.
 pub(crate) fn inner(report: &AnyIndividual<'_>) -> String {
     match report {
         AnyIndividual::Individual(report) => inner_type(report.first_word.inner_type()),

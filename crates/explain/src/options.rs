@@ -1,4 +1,4 @@
-//! What marks INT and telemetry reports, and how strictly both are read.
+//! The marks of INT and telemetry reports, and the strictness of reading both.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use inband_wire::report::Leniency;
 
 use crate::packet::DropReason;
 
-/// What a description looks for. The default has the code points of the specifications, and reads strictly.
+/// The options of a description. The default has the code points of the specifications, and reads strictly.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// DSCPs that mark INT.
@@ -17,23 +17,23 @@ pub struct Options {
     pub host_int_dscp: Vec<DscpMark>,
     /// UDP destination ports that mark INT.
     pub udp_ports: Vec<u16>,
-    /// GRE protocol types of INT.
+    /// GRE protocol types that mark INT.
     pub gre_protocols: Vec<u16>,
-    /// Probe markers in front of INT.
+    /// Probe markers that precede INT.
     pub probe_markers: Vec<u64>,
-    /// VXLAN-GPE Next Protocols of INT.
+    /// VXLAN-GPE Next Protocols that mark INT.
     pub vxlan_gpe_next_protocols: Vec<u8>,
     /// Geneve option classes of INT.
     pub geneve_classes: Vec<u16>,
-    /// Whether INT is in front of or behind TCP options.
+    /// Whether INT precedes or follows TCP options.
     pub tcp_options: TcpOptions,
-    /// Domains whose metadata are known.
+    /// Domains whose metadata lengths are known.
     pub domains: Vec<Domain>,
     /// UDP destination ports of telemetry reports.
     pub report_ports: Vec<u16>,
-    /// UDP destination ports of dialects' reports, which count where a report can be read.
+    /// UDP destination ports of dialects' reports; they count only when a report can be read.
     pub dialect_report_ports: Vec<u16>,
-    /// What drop reasons mean, by their codes.
+    /// The meaning of drop reasons, by code.
     pub drop_reasons: BTreeMap<u8, DropReason>,
     /// Whether deviations of reports are accepted.
     pub leniency: Leniency,
@@ -44,7 +44,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The code points given, and the default of everything else.
+    /// Creates options with `code_points`, everything else default.
     #[must_use]
     pub fn with_code_points(code_points: CodePoints<'_>) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Default for Options {
     }
 }
 
-/// The drop reasons of a table, by their codes.
+/// The drop reasons of a table, by code.
 #[must_use]
 pub fn reasons(table: Table) -> BTreeMap<u8, DropReason> {
     let reason = |code| {
@@ -102,5 +102,5 @@ pub fn reasons(table: Table) -> BTreeMap<u8, DropReason> {
     (0..=u8::MAX).filter_map(reason).collect()
 }
 
-/// UDP port that SD-Fabric, Host-INT and others send reports to.
+/// UDP port to which SD-Fabric, Host-INT and others send reports.
 const REPORT_PORT: u16 = 32_766;

@@ -1,4 +1,4 @@
-//! What a packet carries: INT headers, a group of reports, or something that only claims to be either.
+//! The description of a packet: INT headers, a group of reports, or a packet that only claims to be either.
 
 use inband_wire::int::earlier::{HopCounts, Layout};
 use inband_wire::int::shim::Shim;
@@ -13,33 +13,33 @@ use crate::hop::Values;
 
 /// The description of a packet that carries, or claims to carry, INT or telemetry reports.
 ///
-/// Every offset in it is a byte of the captured frame. `Display` prints it for people, one fact a line; `Serialize` writes
-/// the object that `inband decode --json` prints.
+/// Every offset in it is a byte of the captured frame. `Display` prints it for people, one fact per line;
+/// `Serialize` writes the object that `inband decode --json` prints.
 #[derive(Debug, Clone)]
 pub enum Description {
     /// A packet with INT headers.
     Int(IntPacket),
     /// A datagram of telemetry reports.
     Report(ReportPacket),
-    /// A packet that claims to be one of these and cannot be read.
+    /// A packet that claims to be one of these but cannot be read.
     Malformed {
-        /// What is wrong with it.
+        /// The error.
         error: ParseError,
-        /// Whether the capture kept only the packet's beginning.
+        /// Whether the capture truncated the packet.
         is_cut: bool,
     },
 }
 
-/// A packet with INT headers; always at least one.
+/// A packet with at least one INT header.
 #[derive(Debug, Clone)]
 pub struct IntPacket {
-    /// The flow that the source saw.
+    /// The flow as seen by the source.
     pub flow: FiveTuple,
-    /// How the packet carries the first header.
+    /// The encapsulation of the first header.
     pub encapsulation: Encapsulation,
     /// Whether the L4 checksum matches.
     pub checksum: ChecksumState,
-    /// Whether the L4 checksum is that of the packet without its INT, and a lenient reading was asked for.
+    /// Whether the L4 checksum is that of the packet without its INT; only checked in a lenient reading.
     pub stale_checksum: bool,
     /// The headers, the outermost first.
     pub headers: Vec<IntHeader>,
@@ -48,19 +48,19 @@ pub struct IntPacket {
 /// One INT header with what its shim or tail keeps.
 #[derive(Debug, Clone)]
 pub struct IntHeader {
-    /// Where it is.
+    /// Its location.
     pub location: Location,
-    /// The shim of 2.1; `None` in Geneve, which has an option header in its place, and in earlier versions.
+    /// The shim of 2.1; `None` in Geneve, which has an option header instead, and in earlier versions.
     pub shim: Option<Shim>,
-    /// What shim or tail keep of the original packet.
+    /// The values of the original packet kept in shim or tail.
     pub original: Original,
-    /// What it holds.
+    /// Its contents.
     pub body: Body,
-    /// The deviations from the format that it shows.
+    /// Its deviations from the format.
     pub deviations: Deviations,
 }
 
-/// What an INT header holds, by its type.
+/// The contents of an INT header, by type.
 #[derive(Debug, Clone)]
 pub enum Body {
     /// INT-MD.
@@ -80,7 +80,7 @@ pub struct MdBody {
     pub header: MdHeader,
     /// The metadata stack.
     pub stack: Stack,
-    /// What only the source inserted, at the bottom of the stack.
+    /// The source-only metadata at the bottom of the stack.
     pub source_only: Vec<u8>,
 }
 
@@ -89,9 +89,9 @@ pub struct MdBody {
 pub struct MxBody {
     /// The header.
     pub header: MxHeader,
-    /// What the source inserted behind it.
+    /// The source-inserted metadata.
     pub source_inserted: Vec<u8>,
-    /// A hop's metadata behind the header, which departs from the format.
+    /// A hop's metadata after the header, which is a deviation from the format.
     pub hop: Option<Values>,
 }
 
@@ -108,17 +108,17 @@ pub struct HopByHopBody {
     pub max_hop_count_exceeded: bool,
     /// M; `None` in versions without it.
     pub mtu_exceeded: Option<bool>,
-    /// How many hops have added metadata, or still may.
+    /// The hop limit, and the number of hops where the version counts them.
     pub hop_counts: HopCounts,
-    /// How many hops may still add metadata.
+    /// Number of further hops that may add metadata.
     pub remaining_hop_count: u8,
-    /// What each hop adds.
+    /// Length of the metadata each hop adds.
     pub hop_ml: Words,
     /// The instruction bitmap.
     pub instruction_bitmap: u16,
-    /// What its bits mean.
+    /// The meaning of its bits.
     pub layout: Layout,
-    /// Number of the packet in its flow, where the version or dialect has one.
+    /// Number of the packet in its flow, if the version or dialect has one.
     pub sequence: Option<u32>,
     /// The metadata stack.
     pub stack: Stack,
@@ -136,7 +136,7 @@ pub struct Stack {
 /// The metadata of one hop.
 #[derive(Debug, Clone)]
 pub struct HopValues {
-    /// What the instruction bits ask for.
+    /// The values that the instruction bits ask for.
     pub values: Values,
     /// Domain-specific metadata.
     pub domain: Vec<u8>,
@@ -145,48 +145,48 @@ pub struct HopValues {
 /// A datagram of telemetry reports.
 #[derive(Debug, Clone)]
 pub struct ReportPacket {
-    /// The datagram's own addresses, from node to collector.
+    /// The datagram's own addresses, node to collector.
     pub sent: FiveTuple,
     /// Offset of the datagram's payload.
     pub payload_at: usize,
     /// The version of the format.
     pub version: ReportVersion,
-    /// The reporting node; `None` where only the sender's address or the stack in the packet tells.
+    /// The reporting node; `None` when only the sender's address or the stack in the packet identifies it.
     pub node_id: Option<u32>,
     /// Which part of the node's hardware sent the reports.
     pub hw_id: u8,
     /// Number of the datagram.
     pub sequence: u32,
-    /// The deviation that the datagram's header shows, as a sentence.
+    /// The deviation of the datagram's header, as a sentence.
     pub deviation: Option<&'static str>,
     /// The reports.
     pub reports: Vec<Report>,
 }
 
-/// A telemetry report with what the packet in it says.
+/// A telemetry report with a description of its packet.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// What its version has.
+    /// The fields specific to its version.
     pub form: ReportForm,
     /// D, Q, F and I.
     pub flags: ReportFlags,
-    /// The name of what the inner contents begin with.
+    /// The name of the type of the inner contents.
     pub inner: String,
-    /// What the node says of the packet, without its id and the drop reason.
+    /// The node's metadata for the packet, without its id and the drop reason.
     pub metadata: Values,
     /// Queue and drop reason.
     pub drop: Option<Drop>,
-    /// What the drop reason means, where the table in use knows it.
+    /// The meaning of the drop reason, if the selected table has it.
     pub drop_reason: Option<DropReason>,
     /// The reported packet.
     pub packet: Option<ReportedPacket>,
     /// Why the inner contents could not be read.
     pub inner_error: Option<ParseError>,
-    /// The deviations that the report itself shows, each as a sentence.
+    /// The deviations of the report itself, each as a sentence.
     pub deviations: Vec<&'static str>,
 }
 
-/// A report in the form of its version.
+/// The version-specific part of a report.
 #[derive(Debug, Clone)]
 pub enum ReportForm {
     /// An individual report of 2.0.
@@ -195,7 +195,7 @@ pub enum ReportForm {
     Earlier(Earlier),
 }
 
-/// What only an individual report of 2.0 has.
+/// The fields specific to individual reports of 2.0.
 #[derive(Debug, Clone)]
 pub struct Individual {
     /// Offset of its first word.
@@ -219,7 +219,7 @@ pub struct Individual {
 /// One TLV of inner contents.
 #[derive(Debug, Clone)]
 pub struct TlvPart {
-    /// What the data are.
+    /// The type of the data.
     pub tlv_type: TlvType,
     /// Template of domain-specific extension data.
     pub template: u16,
@@ -229,12 +229,12 @@ pub struct TlvPart {
     pub data: Vec<u8>,
 }
 
-/// What only a report of a version before 2.0 has.
+/// The fields specific to reports of versions before 2.0.
 #[derive(Debug, Clone)]
 pub struct Earlier {
-    /// What kind of report it is.
+    /// The kind of the report.
     pub kind: ReportKind,
-    /// Host-INT: when the report was made, seconds since 1970.
+    /// Host-INT: time of the report, seconds since 1970.
     pub reported_at_s: Option<u32>,
     /// Host-INT: the lost packets of a flow.
     pub drop_summary: Option<DropSummary>,
@@ -249,31 +249,31 @@ pub struct ReportFlags {
     pub congested_queue: bool,
     /// F: the packet belongs to a tracked flow.
     pub tracked_flow: bool,
-    /// I: a transit hop reports a stack on its way.
+    /// I: a transit hop reports the stack collected so far.
     pub intermediate: bool,
 }
 
-/// The packet that a report holds, or the part of it that is there.
+/// The packet in a report, as far as it is present.
 #[derive(Debug, Clone)]
 pub struct ReportedPacket {
     /// Offset of its first byte.
     pub at: usize,
-    /// Number of its bytes that are there.
+    /// Number of bytes that are present.
     pub bytes: usize,
-    /// Its flow; `None`: it is not IP.
+    /// Its flow; `None` when it is not IP.
     pub flow: Option<FiveTuple>,
     /// The INT headers in it.
     pub int: Vec<IntHeader>,
 }
 
-/// A reason to drop a packet, in words.
+/// A drop reason, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DropReason {
     /// A short name.
     pub name: String,
     /// What happened to the packet; may be empty.
     pub meaning: String,
-    /// What to look at when it happens; may be empty.
+    /// What to check when it happens; may be empty.
     pub check: String,
 }
 
@@ -294,7 +294,7 @@ impl IntHeader {
 }
 
 impl Stack {
-    /// Number of hops that are not in the capture or report.
+    /// Number of hops that are missing from the capture or report.
     #[must_use]
     pub fn missing(&self) -> usize {
         self.hop_count.saturating_sub(self.hops.len())

@@ -1,4 +1,4 @@
-//! A packet is read as INT, as telemetry reports, or as neither.
+//! Reads a packet as INT, as telemetry reports, or as neither.
 
 use inband_wire::int::earlier::HopByHop;
 use inband_wire::int::locate::limit;
@@ -27,18 +27,18 @@ use crate::packet::{
 /// A captured frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
-    /// Its bytes, as many as were captured.
+    /// The captured bytes.
     pub bytes: &'a [u8],
     /// Offset of the first byte of `link`.
     pub start: usize,
-    /// What begins there.
+    /// The header at that offset.
     pub link: Link,
-    /// Whether the capture kept only its beginning.
+    /// Whether the capture truncated the frame.
     pub is_cut: bool,
 }
 
-/// Describes a frame; `None` when it carries neither INT nor a telemetry report. Never fails: a packet that cannot be read
-/// is described as malformed.
+/// Describes a frame; `None` when it carries neither INT nor a telemetry report. Never fails: a packet that
+/// cannot be read is described as malformed.
 #[must_use]
 pub fn describe(frame: Frame<'_>, options: &Options) -> Option<Description> {
     let bytes = frame.bytes.get(frame.start..)?;
@@ -48,7 +48,7 @@ pub fn describe(frame: Frame<'_>, options: &Options) -> Option<Description> {
     reading.description()
 }
 
-/// One packet that is being read.
+/// The packet being read.
 struct Reading<'a, 'o> {
     options: &'o Options,
     code_points: CodePoints<'o>,
@@ -59,7 +59,7 @@ struct Reading<'a, 'o> {
     strictness: Strictness,
 }
 
-/// Where the payload of a datagram that claims to be reports lies.
+/// A datagram that claims to contain reports.
 struct Claim {
     sent: FiveTuple,
     start: usize,
@@ -76,7 +76,7 @@ impl Reading<'_, '_> {
             let int = int.map(|int| int.map_or_else(|error| self.malformed(error), Description::Int));
             return int.or(by_dialect);
         };
-        // Reports are traffic too, and may carry INT themselves: what can be read to the letter decides.
+        // Reports are traffic too, and may themselves carry INT: what parses strictly takes precedence.
         let report = claim.and_then(|claim| self.report_packet(&claim));
         Some(match (report, int) {
             (Ok(report), Some(Ok(int))) if report.deviations().next().is_some() => Description::Int(int),
@@ -110,7 +110,7 @@ impl Reading<'_, '_> {
         }))
     }
 
-    /// The INT headers in `bytes`, which begin at byte `base` of the frame. Errors count from `bytes`.
+    /// The INT headers in `bytes`, which start at byte `base` of the frame. Errors have offsets in `bytes`.
     fn int_headers(
         &self,
         bytes: &[u8],
@@ -155,13 +155,13 @@ impl Reading<'_, '_> {
         Ok(IntHeader { location, shim, original, body, deviations })
     }
 
-    /// A report to the port of a dialect, where nothing else claims the packet and the report can be read.
+    /// A report to a dialect's port, when nothing else claims the packet and the report can be read.
     fn report_of_dialect(&self, dissection: &Dissection) -> Option<Description> {
         let claim = self.report_claim(dissection, &self.options.dialect_report_ports)?.ok()?;
         self.report_packet(&claim).ok().map(Description::Report)
     }
 
-    /// Looks for a UDP header with one of `report_ports`; the error says why its datagram cannot be read.
+    /// Finds a UDP header with one of `report_ports`; the error is why its datagram cannot be read.
     fn report_claim(
         &self,
         dissection: &Dissection,
@@ -175,7 +175,7 @@ impl Reading<'_, '_> {
         if let Some(layers) = levels.find(|layers| is_report(layers)) {
             return Some(limit(self.bytes, layers).map(|end| self.claim(layers, end)));
         }
-        // The dissection is silent about packets whose own lengths are wrong.
+        // The dissection has no error for packets whose own lengths are wrong.
         let error = Layers::parse(self.link, self.bytes, self.strictness).err()?;
         let claims = match Layers::parse(self.link, self.bytes, Strictness::Truncated) {
             Ok(layers) => layers.as_ref().is_some_and(is_report),
@@ -222,7 +222,7 @@ impl Reading<'_, '_> {
         })
     }
 
-    /// Describes a report of a datagram whose payload begins at byte `payload_at` of the frame.
+    /// Describes a report of a datagram whose payload starts at byte `payload_at` of the frame.
     fn report(&self, report: AnyIndividual<'_>, payload_at: usize) -> Report {
         let (form, deviations, inner_error) = match &report {
             AnyIndividual::Individual(individual) => {
@@ -237,7 +237,7 @@ impl Reading<'_, '_> {
                     reported_at_s: earlier.reported_at_s,
                     drop_summary: earlier.drop_summary.copied(),
                 };
-                // The datagram has named its deviation.
+                // The deviation is reported for the datagram.
                 (ReportForm::Earlier(form), Vec::new(), None)
             }
         };
@@ -260,7 +260,7 @@ impl Reading<'_, '_> {
         };
         let Some((_, bytes, at)) = report.packet() else { return described };
         let at = payload_at + at;
-        // A report carries the beginning of a packet, of which the node chooses the length.
+        // A report carries the beginning of a packet, of a length chosen by the node.
         let dissection = report.dissect(&self.code_points);
         let int = dissection.error.map_or_else(|| self.int_headers(bytes, at, &dissection), Err);
         let int = int.unwrap_or_else(|error| {
@@ -326,7 +326,7 @@ fn individual_form(individual: &IndividualReport<'_>, payload_at: usize) -> Indi
     }
 }
 
-/// Reads an MX header behind which a node has put exactly one hop's metadata, as some do in reports.
+/// Reads an MX header followed by exactly one hop's metadata, as some nodes write in reports.
 fn mx_with_hop(bytes: &[u8], location: &Location) -> Option<Body> {
     if location.header_type != HeaderType::Mx {
         return None;

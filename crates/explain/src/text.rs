@@ -1,4 +1,4 @@
-//! Descriptions as people read them: headers and hops indented.
+//! Text form of descriptions: headers and hops indented.
 
 mod block;
 mod drops;

@@ -35,13 +35,13 @@ pub const V6_PROTOCOL: u8 = 58;
 pub const HEADER_BYTES: usize = size_of::<PacketTooBig>();
 
 impl PacketTooBig {
-    /// ICMP "destination unreachable, fragmentation needed and DF set" (RFC 792, RFC 1191), without checksum.
+    /// ICMP "destination unreachable, fragmentation needed and DF set" (RFC 792, RFC 1191), checksum zero.
     #[must_use]
     pub const fn v4(mtu: u16) -> Self {
         Self { kind: 3, code: 4, checksum: U16::ZERO, unused: U16::ZERO, mtu: U16::new(mtu) }
     }
 
-    /// ICMPv6 "packet too big" (RFC 4443), without checksum.
+    /// ICMPv6 "packet too big" (RFC 4443), checksum zero.
     #[must_use]
     pub const fn v6(mtu: u16) -> Self {
         Self { kind: 2, code: 0, checksum: U16::ZERO, unused: U16::ZERO, mtu: U16::new(mtu) }

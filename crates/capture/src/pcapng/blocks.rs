@@ -1,4 +1,4 @@
-//! What do the blocks of a pcapng file hold? Section header, interface description and three kinds of packet.
+//! Blocks of a pcapng file: section header, interface description and three kinds of packet.
 //!
 //! ```text
 //! type 4 | total length 4 | body, padded to 4 | total length 4
@@ -13,22 +13,22 @@ pub(crate) const OBSOLETE_PACKET: u32 = 2;
 pub(crate) const SIMPLE_PACKET: u32 = 3;
 pub(crate) const ENHANCED_PACKET: u32 = 6;
 
-/// Type and total length before a block's body, and the repeated length behind it.
+/// Length of the type and total length before a block's body, and of the repeated length after it.
 pub(crate) const BLOCK_OVERHEAD_BYTES: u32 = 12;
 
-/// How an interface counts time, and how much of a packet it keeps.
+/// The time unit and the snap length of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Clock {
     /// `if_tsresol`: a negative power of ten, or of two when the highest bit is set.
     resolution: u8,
     /// `if_tsoffset`: seconds to add to every time.
     offset_s: i64,
-    /// Bytes kept of each packet, 0: all.
+    /// Bytes kept of each packet; 0 for all.
     snap_length: u32,
 }
 
 impl Clock {
-    /// Converts a time stamp of this interface to nanoseconds since 1970, bounded to what a u64 holds.
+    /// Converts a timestamp of this interface to nanoseconds since 1970, clamped to the range of `u64`.
     fn nanoseconds(&self, ticks: u64) -> u64 {
         let scaled = u128::from(ticks) * u128::from(SECOND_NS);
         let exponent = u32::from(self.resolution & 0x7f);
@@ -54,7 +54,7 @@ pub(crate) fn section_order(magic: [u8; 4]) -> Option<ByteOrder> {
 pub(crate) fn check_section(order: ByteOrder, body: &[u8]) -> Result<(), String> {
     let mut fields = Fields::new(order, body);
     match fields.u16().zip(fields.u16()) {
-        // 1.2 is what some writers say for the same format.
+        // Some writers use 1.2 for the same format.
         Some((1, 0 | 2)) => Ok(()),
         Some((major, minor)) => Err(format!("version {major}.{minor}, only 1.0 is known")),
         None => Err("too short".to_owned()),
@@ -98,7 +98,7 @@ fn offset(order: ByteOrder, value: &[u8]) -> Option<i64> {
     })
 }
 
-/// A packet block's fields, its data still in the block.
+/// The fields of a packet block; the data is borrowed from the block.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Packet<'a> {
     /// Number of the interface within its section.
@@ -171,7 +171,7 @@ pub(crate) fn put_interface(out: &mut Vec<u8>, order: ByteOrder, interface: &Int
     put_block(out, order, INTERFACE_DESCRIPTION, |body| {
         order.put_u16(body, interface.link_type.0);
         order.put_u16(body, 0);
-        // Snap length: none, packets may have grown past that of the file they were read from.
+        // Snap length: none, since packets may have outgrown that of the file they were read from.
         order.put_u32(body, 0);
         let options = [
             (OPTION_NAME, interface.name.as_deref()),
@@ -190,7 +190,7 @@ pub(crate) fn put_interface(out: &mut Vec<u8>, order: ByteOrder, interface: &Int
     });
 }
 
-/// Appends an enhanced packet block; `None` when a number does not fit its field.
+/// Appends an enhanced packet block; `None` when a number does not fit in its field.
 pub(crate) fn put_packet(out: &mut Vec<u8>, order: ByteOrder, record: &Record) -> Option<()> {
     let interface = u32::try_from(record.interface).ok()?;
     let captured_length = u32::try_from(record.data.len()).ok()?;

@@ -1,4 +1,4 @@
-//! What does a pcapng file look like? Sections of blocks, each section with its own byte order and interfaces.
+//! pcapng files: sections of blocks, each section with its own byte order and interfaces.
 
 mod blocks;
 mod reader;

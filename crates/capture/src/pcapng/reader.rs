@@ -1,4 +1,4 @@
-//! Which packets are in a pcapng file? Walks its blocks, keeping what packet blocks refer to.
+//! Reads the packets of a pcapng file and keeps the state that packet blocks refer to.
 
 use std::io::Read;
 
@@ -18,21 +18,21 @@ pub(crate) struct PcapngReader {
     first_order: ByteOrder,
     section: Section,
     interfaces: Vec<Interface>,
-    /// Body of the block that is being read.
+    /// Body of the current block.
     block: Vec<u8>,
 }
 
-/// What holds until the next section header.
+/// State of the current section.
 #[derive(Debug)]
 struct Section {
     order: ByteOrder,
-    /// Where this section's interfaces start among all the file's.
+    /// Index of this section's first interface among those of the file.
     first_interface: usize,
     clocks: Vec<Clock>,
 }
 
 impl PcapngReader {
-    /// Reads the first section header, whose block type has been taken from `input`.
+    /// Reads the first section header, whose block type has been read from `input`.
     pub(crate) fn new<R: Read>(input: &mut Input<R>) -> Result<Self, CaptureError> {
         let section = Section { order: ByteOrder::Little, first_interface: 0, clocks: Vec::new() };
         let mut reader =
@@ -50,7 +50,7 @@ impl PcapngReader {
         &self.interfaces
     }
 
-    /// Reads blocks up to and including the next packet, passing over those of other types; false at the end.
+    /// Reads blocks up to and including the next packet, skipping those of other types; false at the end.
     pub(crate) fn read_record<R: Read>(
         &mut self,
         input: &mut Input<R>,
@@ -80,7 +80,7 @@ impl PcapngReader {
         }
     }
 
-    /// Reads a section header behind its block type. Its length can be read only once its byte order is known.
+    /// Reads a section header after its block type. Its length is readable only once its byte order is known.
     fn read_section_header<R: Read>(&mut self, input: &mut Input<R>, at: u64) -> Result<(), CaptureError> {
         let malformed = |what| CaptureError::Malformed { part: "pcapng section header", at, what };
         let (mut length, mut magic) = ([0; 4], [0; 4]);
@@ -95,7 +95,7 @@ impl PcapngReader {
         Ok(())
     }
 
-    /// Reads what is left of a block into `self.block`, and compares the lengths before and behind it.
+    /// Reads the rest of a block into `self.block`, and compares the lengths before and after it.
     fn read_body<R: Read>(
         &mut self,
         input: &mut Input<R>,
@@ -152,7 +152,7 @@ impl PcapngReader {
     }
 }
 
-/// Reads the next four bytes of a block header that has `taken` bytes before; false when the file ends before all.
+/// Reads the next four bytes of a block header, after `taken` bytes; false when the file ends before it.
 fn read_block_header<R: Read>(
     input: &mut Input<R>,
     field: &mut [u8; 4],

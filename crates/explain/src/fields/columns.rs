@@ -1,4 +1,4 @@
-//! Fields as they are found, one after another.
+//! The list of fields, in the order they are found.
 
 use inband_model::api::DecodedFields;
 
@@ -9,7 +9,7 @@ pub(super) struct Fields<'a> {
     left_out: u32,
 }
 
-/// Where a field is: the byte in which it begins, the bit of that, and how many bits it has.
+/// The position of a field: its first byte, the first bit in it, and its width in bits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bits {
     pub(super) at: usize,
@@ -17,7 +17,7 @@ pub(super) struct Bits {
     pub(super) bits: usize,
 }
 
-/// A field of a header: its name, its width in bits, and the requirement that says what it is for.
+/// A field of a header: its name, its width in bits, and the requirement that defines it.
 pub(super) type Layout = (&'static str, usize, Option<&'static str>);
 
 impl<'a> Fields<'a> {
@@ -29,14 +29,14 @@ impl<'a> Fields<'a> {
         (self.columns, self.left_out)
     }
 
-    /// Adds a header or another part, as much of it as the bytes hold.
+    /// Adds a header or another part, as far as the bytes reach.
     pub(super) fn part(&mut self, depth: u8, name: &str, at: usize, length: usize, meaning: Option<String>) {
         let length = length.min(self.bytes.len().saturating_sub(at));
         self.add(depth, name, Bits { at, bit: 0, bits: length * 8 }, (None, meaning), None);
     }
 
-    /// Adds the fields of a header that begins at a byte, and returns where the next byte behind them is. What the bytes
-    /// do not hold is left out.
+    /// Adds the fields of a header that starts at byte `at`, and returns the offset after them. Fields past
+    /// the end of the bytes are left out.
     pub(super) fn header(
         &mut self,
         depth: u8,
@@ -55,7 +55,7 @@ impl<'a> Fields<'a> {
         at + bit / 8
     }
 
-    /// The number at a place; `None` where the bytes end before.
+    /// The number at a position; `None` when the bytes end before it.
     fn number(&self, Bits { at, bit, bits }: Bits) -> Option<u64> {
         let bytes = self.bytes.get(at..at + (bit + bits).div_ceil(8))?;
         let all = bytes.iter().fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
@@ -91,5 +91,5 @@ pub(super) fn narrow(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Fields that are listed, at most.
+/// Maximum number of fields listed.
 const MAX_FIELDS: usize = 4_096;

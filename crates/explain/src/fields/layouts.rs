@@ -1,10 +1,10 @@
-//! Which bits of a header are which field.
+//! The bit layouts of headers.
 
 use inband_wire::int::Instructions;
 
 use super::columns::Layout;
 
-/// What a field means, where it does not mean itself.
+/// The meaning of a field's value; `None` for plain numbers.
 pub(super) fn mean_field(name: &str, value: u64) -> Option<String> {
     let word = match (name, value) {
         ("RepType", 0) => "inner contents alone",
@@ -33,7 +33,7 @@ pub(super) fn mean_field(name: &str, value: u64) -> Option<String> {
     Some(word.to_owned())
 }
 
-/// What metadata mean: all ones say that the node has none.
+/// The meaning of a metadata value: all ones for not available.
 pub(super) fn mean_metadata(name: &str, value: u64) -> Option<String> {
     let ones = METADATA.iter().flat_map(|(_, layout)| layout.iter()).find(|(known, ..)| *known == name);
     let is_all_ones = ones.is_some_and(|(_, bits, _)| value == u64::MAX >> (64 - bits));
@@ -102,7 +102,7 @@ pub(super) const MX_HEADER: &[Layout] = &[
     ("DS Flags", 16, None),
 ];
 
-/// What each instruction bit asks for, in the order of the bits.
+/// The fields that each instruction bit asks for, in the order of the bits.
 // int-2.1/md-12: one word for each bit, two for bits 4, 5 and 6.
 pub(super) const METADATA: &[(Instructions, &[Layout])] = &[
     (Instructions::NODE_ID, &[("node id", 32, None)]),

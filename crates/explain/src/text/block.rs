@@ -1,4 +1,4 @@
-//! The lines of a description, and the words that several parts of it share.
+//! The lines of a description, and the phrases that its parts share.
 
 use std::fmt::{self, Display, Write};
 use std::net::SocketAddr;
@@ -6,13 +6,13 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use inband_wire::FiveTuple;
 
-/// Writes lines at a depth.
+/// Writes indented lines.
 pub(super) struct Block<'a, W> {
     pub(super) out: &'a mut W,
 }
 
 impl<W: Write> Block<'_, W> {
-    /// Writes one line, indented by four spaces a level.
+    /// Writes one line, indented by four spaces per level.
     pub(super) fn line(&mut self, depth: usize, text: impl Display) -> fmt::Result {
         writeln!(self.out, "{:width$}{text}", "", width = depth * 4)
     }

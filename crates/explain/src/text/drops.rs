@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use super::block::Block;
 use crate::packet::Report;
 
-/// The drop reason, with what the table says of it.
+/// Prints the drop reason, with its description in the table.
 pub(super) fn write_drop_reason<W: Write>(report: &Report, block: &mut Block<'_, W>) -> fmt::Result {
     let Some(drop) = report.drop else { return Ok(()) };
     let name = report.drop_reason.as_ref().map_or("not in the table", |reason| &reason.name);
@@ -18,7 +18,7 @@ pub(super) fn write_drop_reason<W: Write>(report: &Report, block: &mut Block<'_,
     Ok(())
 }
 
-/// Why the node sent the report, from the tracking bits.
+/// Why the node sent the report, by its tracking bits.
 pub(super) fn reasons(report: &Report) -> String {
     let flags = report.flags;
     let bits = [

@@ -9,7 +9,7 @@ use super::drops::{reasons, write_drop_reason};
 use super::metadata;
 use crate::packet::{Earlier, Report};
 
-/// Prints what the node says; the packet follows.
+/// Prints the node's own data; the packet follows.
 pub(super) fn write<W: Write>(earlier: &Earlier, report: &Report, block: &mut Block<'_, W>) -> fmt::Result {
     let kind = match earlier.kind {
         ReportKind::Packet => "a packet, whose INT may say more",

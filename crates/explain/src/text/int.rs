@@ -86,7 +86,7 @@ fn write_shim<W: Write>(header: &IntHeader, depth: usize, block: &mut Block<'_, 
     block.line(depth, format_args!("{name} at byte {at}"))?;
     let code = if header.location.version == Version::HostInt0_5 { HOST_INT } else { header_type.code() };
     block.line(depth + 1, format_args!("Type: {code} ({type_name})"))?;
-    // Shims before 2.0 count themselves.
+    // The Length of shims before 2.0 includes the shim.
     let counts_itself = header.location.version.is_before_2() && !is_option;
     let (from, what) =
         if counts_itself { (header.location.shim, "with it") } else { (header.location.header, "behind it") };

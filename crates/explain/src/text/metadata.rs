@@ -49,7 +49,7 @@ fn with_unit(field: Field, value: u64) -> String {
         | Field::EgressUtilization => {
             format!("{value} (the node's unit)")
         }
-        // A device's clock need not count from 1970; one that reads a recent year does.
+        // A device's clock need not count from 1970; a value in a recent year does.
         Field::IngressTimestamp | Field::EgressTimestamp if value >= YEAR_2001_NS => {
             format!("{value} ns ({})", date(value))
         }
@@ -60,7 +60,7 @@ fn with_unit(field: Field, value: u64) -> String {
     }
 }
 
-/// A node's id; many nodes are numbered by their IPv4 address or by a pattern.
+/// A node's id; many nodes are numbered by their IPv4 address or a pattern.
 pub(super) fn id(value: u64) -> String {
     if value > 0xffff { format!("{value} ({value:#x})") } else { value.to_string() }
 }

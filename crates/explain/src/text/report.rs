@@ -1,4 +1,4 @@
-//! A datagram of telemetry reports: what it says, each report, and the packet in it.
+//! A datagram of telemetry reports: its header, each report, and the packet in it.
 
 use std::fmt::{self, Write};
 
@@ -95,7 +95,7 @@ fn write_inner<W: Write>(individual: &Individual, block: &mut Block<'_, W>) -> f
     Ok(())
 }
 
-/// The packet that is reported, with its INT headers.
+/// Prints the reported packet with its INT headers.
 fn write_packet<W: Write>(report: &Report, block: &mut Block<'_, W>) -> fmt::Result {
     if let Some(error) = &report.inner_error {
         block.line(2, format_args!("Inner contents cannot be read: {error}"))?;
