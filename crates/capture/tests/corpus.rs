@@ -1,4 +1,4 @@
-//! Do the capture files that fuzzing found still read and write?
+//! Reads and writes the capture files that fuzzing found.
 
 #[path = "../../../fuzz/bodies/capture.rs"]
 mod body;

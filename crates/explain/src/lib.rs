@@ -1,6 +1,6 @@
 //! Owned descriptions of packets and telemetry reports that print and serialise.
 //!
-//! [`describe`] returns the INT headers, hops and reports of a captured frame, as `inband decode` prints them.
+//! [`describe`] returns the INT headers, hops and reports of a captured frame, as printed by `inband decode`.
 //!
 //! ```
 //! use inband_explain::{Description, Frame, Link, Options, describe};

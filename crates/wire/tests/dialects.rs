@@ -1,4 +1,4 @@
-//! Are the packets of implementations that depart from the formats read, and are their departures named?
+//! Packets of implementations that deviate from the formats are read, and their deviations named.
 
 use inband_testkit::hex;
 use inband_wire::int::{
@@ -18,7 +18,7 @@ fn read(frame: &[u8], reading: Reading, marks: &[Dialect]) -> Dissection {
     dissect(Link::Ethernet, frame, &code_points, Strictness::Whole)
 }
 
-/// The only INT header, where every deviation is allowed; to the letter there is none.
+/// The only INT header in a lenient reading; a strict one finds none.
 fn lenient(frame: &[u8]) -> Location {
     let found = read(frame, Reading::Lenient, &Dialect::ALL);
     assert_eq!(found.error, None);
@@ -27,7 +27,7 @@ fn lenient(frame: &[u8]) -> Location {
     places[0]
 }
 
-/// The header and the deviations that it shows.
+/// The header and its deviations.
 fn header<'a>(frame: &'a [u8], location: &Location) -> (AnyHeader<'a>, Vec<Deviation>) {
     let header =
         AnyHeader::parse(frame, location, inband_wire::int::domain::WELL_KNOWN).expect("it is sound");
@@ -169,7 +169,7 @@ fn to_the_letter_none_of_it_is_there() {
 
 #[test]
 fn a_header_that_could_be_of_two_is_to_the_letter_unless_a_dialect_is_named() {
-    // Bits 4 and 6 are three words in 1.0, and three with GEANT.
+    // Bits 4 and 6 are three words in 1.0, and three in the GEANT dialect.
     let int = inband_testkit::int_1_0().bitmap(0x0a00).words(&[1, 2, 3]).bytes();
     let frame = inband_testkit::packet().tcp(1, 80).dscp(0x17).payload(&int).build();
     let seen = |reading| {

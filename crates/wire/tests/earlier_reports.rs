@@ -1,4 +1,4 @@
-//! Are whole reports of the versions before 2.0 read as their builders labelled them, and written back?
+//! Whole reports of the versions before 2.0 are read as their builders labelled them, and written back.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -11,7 +11,7 @@ use inband_wire::report::earlier::{DropSummaryDraft, EarlierReport, LatencyDraft
 use inband_wire::report::{AnyReport, Drop, ReportReading, ReportVersion};
 use inband_wire::{Dissection, ErrorKind, FiveTuple, Header, Strictness};
 
-/// The UDP payload of a vector, which all have Ethernet, IPv4 without options and UDP in front.
+/// The UDP payload of a vector; all vectors have Ethernet, IPv4 without options and UDP headers.
 macro_rules! payload {
     ($name:literal) => {
         hex(include_str!(concat!("../../../testdata/packets/", $name, ".hex"))).split_off(42)
@@ -25,7 +25,7 @@ fn read(bytes: &[u8]) -> EarlierReport<'_> {
     }
 }
 
-/// Writes the report again from what was read, and compares the bytes.
+/// Writes the report back and compares the bytes.
 fn assert_writes_back(bytes: &[u8], version: DraftVersion) {
     let draft = draft_of(&read(bytes), version).expect("every vector has a packet");
     let mut out = vec![0xa5; bytes.len() + 1];
@@ -227,7 +227,7 @@ fn what_is_said_of_the_word_of_the_sink_wins_over_the_guess() {
 
 #[test]
 fn a_latency_report_may_be_longer_than_its_packet_was() {
-    // The IP length is that of the packet before the sink's hop was added: here of one without payload.
+    // The IP length excludes the sink's hop: here it is that of a packet without payload.
     let mut bytes = payload!("host-int-latency-report-no-nodeid");
     bytes[12 + 2..12 + 4].copy_from_slice(&64_u16.to_be_bytes());
     let report = read(&bytes);
@@ -259,7 +259,7 @@ fn a_drop_summary_of_host_int() {
     let draft = DropSummaryDraft { sequence, reported_at_s, summary: *summary, flow };
     let mut out = vec![0xa5; bytes.len() + 1];
     assert_eq!(draft.write(&mut out), Some(bytes.len()));
-    // host-int-0.5/report-06: the program writes UDP length 8, the text has 0; both are read.
+    // host-int-0.5/report-06: the program writes UDP length 8, the text has 0; both are accepted.
     let length_at = bytes.len() - 4;
     assert_eq!(bytes[length_at..], [0, 8, 0, 0]);
     assert_eq!((&out[..length_at], &out[length_at..bytes.len()]), (&bytes[..length_at], &[0; 4][..]));
@@ -283,7 +283,7 @@ fn every_cut_of_every_report_is_an_error_or_a_shorter_packet() {
             let reading = ReportReading { strictness: Strictness::Truncated, ..ReportReading::default() };
             match AnyReport::parse_with(&bytes[..cut], reading) {
                 Ok(AnyReport::Single(report)) => {
-                    // A sink without a word of its own is known by its hop, which may be cut off.
+                    // A sink without the extra word is identified by its hop, which may be truncated.
                     assert!(report.node_id == whole.node_id || report.node_id.is_none(), "{cut}");
                     assert_eq!(report.packet_at, whole.packet_at, "{cut}");
                 }

@@ -1,4 +1,4 @@
-//! Are whole packets of the versions before 2.0 read as their builders labelled them?
+//! Whole packets of the versions before 2.0 are read as their builders labelled them.
 
 use inband_testkit::hex;
 use inband_wire::int::earlier::{HopByHop, HopCounts};
@@ -179,7 +179,7 @@ fn host_int_is_found_by_its_dscp_bit_and_its_shape() {
 #[test]
 fn a_timestamp_of_host_int_is_no_destination_header() {
     let mut frame = vector!("host-int-over-tcp-udp-tcp").to_vec();
-    // The mark of 2.1, and options up to the ingress timestamp, which begins like a shim.
+    // The mark of 2.1, and options up to the ingress timestamp, which starts like a shim.
     frame[15] = 0x17 << 2;
     frame[34 + 12] = 0xa0;
     frame[74..76].copy_from_slice(&[0x27, 2]);
@@ -260,7 +260,7 @@ fn every_cut_of_every_vector_is_an_error_or_fewer_hops() {
     }
 }
 
-/// How many hops are visible in all headers; `None` where the packet cannot be read.
+/// Number of visible hops in all headers; `None` when the packet cannot be read.
 fn hops(frame: &[u8], strictness: Strictness) -> Option<usize> {
     let found = dissect(Link::Ethernet, frame, &CodePoints::DEFAULT, strictness);
     let visible = |(_, location): (&Layers, &Location)| {

@@ -1,4 +1,4 @@
-//! Facts about reading and writing reports, each by the requirement it answers.
+//! Facts about reading and writing reports, by requirement.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -26,7 +26,7 @@ const NOTHING: Draft<'_> = Draft {
     inner: &[],
 };
 
-/// A datagram of these reports, written over a buffer that was not clean.
+/// A datagram of these reports, written over a dirty buffer.
 fn datagram(drafts: &[Draft<'_>]) -> Vec<u8> {
     let mut bytes = GroupHeader::new(5, 17, 7).as_bytes().to_vec();
     for draft in drafts {
@@ -93,7 +93,7 @@ fn domain_specific_metadata_stands_behind_the_baseline() {
 
 #[test]
 fn domain_0_announces_no_metadata_of_its_own() {
-    // report-2.0/metadata-06: so more metadata than RepMdBits name contradicts them.
+    // report-2.0/metadata-06: more metadata than RepMdBits name contradicts them.
     let mut bytes = datagram(&[Draft { domain: Some((0xabcd, 0x8000, &[1, 2, 3, 4])), ..NOTHING }]);
     assert!(ReportGroup::parse(&bytes).unwrap().reports().next().unwrap().is_ok());
     bytes[14..16].fill(0);

@@ -1,4 +1,4 @@
-//! Does every link type give the right start of the packet?
+//! The start of the packet for every link type.
 
 use inband_wire::Link;
 

@@ -1,4 +1,4 @@
-//! Does reading give back what was written, and does hostile input end in one clear error?
+//! Round trips of captures, and hostile input that ends in one clear error.
 
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any, prop_oneof, proptest};
@@ -26,7 +26,7 @@ fn write(format: Format, interfaces: &[Interface], records: &[Record]) -> Vec<u8
     writer.finish().unwrap()
 }
 
-/// All records, and the error they end in.
+/// All records, and the error after them.
 fn read(file: &[u8]) -> (Vec<Record>, Option<CaptureError>) {
     let mut records = Vec::new();
     let mut reader = match Reader::new(file) {
@@ -79,7 +79,7 @@ proptest! {
                 record.captured_at_ns -= record.captured_at_ns % 1_000;
             }
         }
-        // The upper bits say that frames end in a check sequence; they are kept, and no part of the link type.
+        // The upper bits announce a frame check sequence; they are kept, but are not part of the link type.
         let format = Format::Pcap { order, resolution, link: 0x2400_0001 };
         let file = write(format, &ethernet(), &all);
         prop_assert_eq!(Reader::new(&file[..]).unwrap().format(), format);
@@ -137,7 +137,7 @@ fn a_file_cut_anywhere_gives_the_whole_records_before_the_cut() {
         let mut ends: Vec<usize> =
             (0..=all.len()).map(|count| write(format, &ethernet(), &all[..count]).len()).collect();
         let file = write(format, &ethernet(), &all);
-        // An interface description without its first packet is a whole file too.
+        // A file that ends after an interface description is complete too.
         let with_interface = write(format, &ethernet(), &[record(1, 0, &[])]).len() - 32;
         if format == PCAPNG {
             ends.push(with_interface);
@@ -179,7 +179,7 @@ fn lengths_are_not_believed() {
         read(&file).1.unwrap().to_string(),
         "pcapng block at byte 28 claims 2147483644 bytes, the limit is 16777216"
     );
-    // A claim within the limit costs no more memory than the bytes that came.
+    // A length within the limit costs no more memory than the bytes that arrive.
     file[28 + 4..28 + 8].copy_from_slice(&0x00ff_fffc_u32.to_le_bytes());
     let mut reader = Reader::new(&file[..]).unwrap();
     assert!(matches!(reader.read_record(&mut Record::default()), Err(CaptureError::Truncated { .. })));

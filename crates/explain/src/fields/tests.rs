@@ -10,7 +10,7 @@ use super::layouts::{DROP, FIRST_WORD, GROUP, MAIN_CONTENTS, MD_HEADER, METADATA
 
 #[test]
 fn fields_of_a_report_stand_at_their_bits() {
-    // Hop latency, queue, and why the packet was dropped.
+    // Hop latency, queue, and drop reason.
     let report = int_report(0x3001).flags(0x80).words(&[900, 3 << 24 | 55, 4 << 24 | 71 << 16]);
     let datagram = report_group(7).hw_id(5).sequence(17).with(report).build();
 
@@ -57,7 +57,7 @@ fn the_hops_of_a_reported_packet_are_told_last_hop_first_as_they_stand() {
     assert_eq!(decoded.fields.meaning[latency].as_deref(), Some("not available"));
     let hop = place(&decoded, "hop");
     assert_eq!(decoded.fields.meaning[hop].as_deref(), Some("hop 2 of the path"));
-    // The bytes that a field names hold its value.
+    // The bytes at a field's position contain its value.
     let at = decoded.fields.at[place(&decoded, "node id")] as usize;
     assert_eq!(datagram[at..at + 4], [0, 0, 0, 7]);
     let flow = decoded.fields.meaning[place(&decoded, "reported packet")].clone().unwrap();
@@ -138,7 +138,7 @@ proptest! {
     }
 }
 
-/// The fields of a name: value, byte, bit, width.
+/// The fields with a name: value, byte, bit, width.
 fn fields(decoded: &Decoded, name: &str) -> Vec<(Option<String>, u32, u8, u32)> {
     let fields = &decoded.fields;
     let field = |at: usize| (fields.value[at].clone(), fields.at[at], fields.bit[at], fields.bits[at]);

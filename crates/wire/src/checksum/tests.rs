@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::{Sum, corrected, corrected_udp, pseudo_header};
 
-/// Words at which carries and the two zeros of ones' complement show.
+/// Words that exercise carries and the two zeros of ones' complement.
 const CORNERS: [u16; 9] = [0, 1, 2, 0x00ff, 0x7fff, 0x8000, 0xff00, 0xfffe, 0xffff];
 
 #[test]
@@ -39,7 +39,7 @@ fn correcting_any_corner_equals_full_recomputation() {
         for old in CORNERS {
             for new in CORNERS {
                 if rest == 0 && (old == 0 || new == 0) {
-                    continue; // A packet of zeros alone has no checksum that could be corrected.
+                    continue; // A packet of only zeros has no checksum to correct.
                 }
                 let field = checksum_of(&[rest, old]);
                 let expected = checksum_of(&[rest, new]);

@@ -40,8 +40,8 @@ fn written(datagram: &Datagram, payload: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_report_is_the_payload_of_udp_to_the_configured_port() {
-    // report-2.0/transport-01, report-2.0/transport-02: UDP behind IP, to the port that is configured.
-    // report-2.0/transport-03: the source port is the one that is given.
+    // report-2.0/transport-01, report-2.0/transport-02: UDP over IP, to the configured port.
+    // report-2.0/transport-03: the source port is the given one.
     for (datagram, headers) in [(v4(), 42), (v6(), 62)] {
         let frame = written(&datagram, b"report");
         assert_eq!(frame[headers..], *b"report");

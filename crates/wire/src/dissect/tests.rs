@@ -1,4 +1,4 @@
-//! Flows and INT headers through tunnels, as deep as they are followed.
+//! Flows and INT headers through tunnels, up to the maximum depth.
 
 use core::net::{IpAddr, Ipv4Addr};
 use std::vec::Vec;
@@ -27,12 +27,12 @@ fn ports(found: &Dissection) -> Option<(u8, u16, u16)> {
     found.flow.map(|flow| (flow.protocol, flow.source_port, flow.destination_port))
 }
 
-/// A packet of a host, without Ethernet header.
+/// A host's packet, without Ethernet header.
 fn inner() -> Packet {
     packet().without_ethernet().addresses(&[192, 0, 2, 1], &[192, 0, 2, 2]).tcp(1234, 80).payload(b"inner")
 }
 
-/// The node ids of the first INT-MD header of a frame of the test data, and its encapsulation.
+/// The node ids of the first INT-MD header in a frame of the test data, and its encapsulation.
 fn node_ids(frame: &[u8]) -> (Encapsulation, Vec<u32>) {
     let found = whole(frame);
     assert_eq!(found.error, None);

@@ -1,4 +1,4 @@
-//! The tables are complete, sorted, and differ where they are known to.
+//! The tables are complete, sorted, and differ only where expected.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Errors as people read them.
+//! Display of errors.
 
 use std::string::ToString;
 

@@ -36,7 +36,7 @@ fn every_field_changes_the_entropy() {
 
 #[test]
 fn entropy_of_neighbouring_ports_fills_the_low_bits_evenly() {
-    // int-2.1/l4-08: it is the source port of a new UDP header, and paths are chosen by few of its bits.
+    // int-2.1/l4-08: it is the source port of a new UDP header, and only a few of its bits choose the path.
     let mut counts = [0; 16];
     for source_port in 0..16_000 {
         let low = FiveTuple { source_port, ..FLOW }.entropy() & 0xf;

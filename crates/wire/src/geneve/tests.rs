@@ -1,4 +1,4 @@
-//! Geneve headers whose options end exactly where the base header says, and where they do not.
+//! Geneve headers with options that do and do not match the base header's length.
 
 use std::vec;
 use std::vec::Vec;
@@ -10,7 +10,7 @@ use crate::words::Words;
 
 use super::{OptionHeader, parse};
 
-/// A base header that counts `words` of options, which follow.
+/// A base header that announces `words` of options, and the options.
 fn geneve(words: u8, options: &[u8]) -> Vec<u8> {
     [&[words, 0, 0x65, 0x58, 0, 0, 7, 0], options].concat()
 }
@@ -42,7 +42,7 @@ fn the_critical_bit_is_no_part_of_the_type() {
 
 #[test]
 fn an_option_longer_than_the_base_header_says_is_an_error_and_the_last() {
-    // The examples of the specification leave the option's own header out of the base length.
+    // The specification's examples leave the option's own header out of the base length.
     let bytes = geneve(9, &option(0x0103, 1, 9));
     let (_, mut options, payload) = parse(&bytes, 0).unwrap();
     let short = ErrorKind::Short { needed: 40, left: 36 };

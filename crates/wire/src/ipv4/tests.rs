@@ -1,4 +1,4 @@
-//! IPv4 headers: every change keeps the header checksum right, or as wrong as it was.
+//! IPv4 headers: every change keeps a correct header checksum correct, and a wrong one equally wrong.
 
 use core::net::Ipv4Addr;
 use std::vec::Vec;

@@ -10,7 +10,7 @@ use crate::view::view;
 
 use super::{Ipv6Header, Upper, upper};
 
-/// An IPv6 packet without Ethernet header, with so many destination options headers of 8 bytes.
+/// An IPv6 packet without Ethernet header, with `count` destination options headers of 8 bytes.
 fn with_extensions(count: usize) -> Vec<u8> {
     let packet = packet().without_ethernet().ipv6().tcp(1, 2);
     (0..count).fold(packet, |packet, _| packet.extension(60, &[0; 6])).build()
@@ -74,7 +74,7 @@ fn a_first_fragment_is_read_on_and_a_later_one_is_not() {
 
 #[test]
 fn bytes_of_a_later_fragment_are_no_extension_header() {
-    // What follows says it is a hop-by-hop header, but is the middle of somebody's payload.
+    // Next Header is hop-by-hop, but the bytes are the middle of a payload.
     let mut bytes = packet().without_ethernet().ipv6().fragment(1, true).payload(&[0xff; 16]).build();
     bytes[40] = 0;
     assert_eq!(upper_of(&bytes).map(|found| (found.at, found.protocol)), Ok((48, 0)));

@@ -1,4 +1,4 @@
-//! Layers of whole and of cut packets, at every length that is just too small or too large.
+//! Layers of complete and truncated packets, at every length just too small or too large.
 
 use std::vec::Vec;
 
@@ -114,7 +114,7 @@ fn udp_length_is_at_least_eight() {
 
 #[test]
 fn l4_header_in_the_padding_is_no_header() {
-    // The IP packet is 4 bytes of UDP long; the rest of the header would be Ethernet padding.
+    // The IP packet has 4 bytes of UDP; the rest of the header would be Ethernet padding.
     let frame = packet().protocol(17).payload(&[0, 1, 0, 2]).padding(&[0, 12, 0, 0, 0, 0, 0, 0]).build();
     assert_eq!(whole(&frame), fault(34, Header::Udp, ErrorKind::Short { needed: 8, left: 4 }));
     let frame = packet().protocol(6).payload(&[0x50; 19]).padding(&[0; 20]).build();

@@ -5,7 +5,7 @@ use crate::view::view;
 
 use super::{LabelStackEntry, is_mpls, payload};
 
-/// `count` entries, of which the last is the bottom.
+/// `count` entries; the last is the bottom.
 fn stack(count: usize) -> std::vec::Vec<u8> {
     (1..=count).flat_map(|number| [0, 6, 0x50 | u8::from(number == count), 64]).collect()
 }

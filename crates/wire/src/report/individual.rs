@@ -304,7 +304,7 @@ impl<'a> Main<'a> {
         }
         let asked = Instructions(fixed.rep_md_bits.get()).without(Instructions::NODE_ID).words();
         let domain_words = md_length.checked_sub(asked);
-        // report-2.0/individual-06, report-2.0/metadata-06: only domain-specific metadata exceeds RepMdBits.
+        // report-2.0/individual-06, report-2.0/metadata-06: only domain metadata may exceed RepMdBits.
         let has_domain_metadata = fixed.domain_specific_id.get() != 0 && fixed.ds_md_bits.get() != 0;
         if domain_words.is_none_or(|words| words.count() > 0 && !has_domain_metadata) {
             let (found, expected) = (usize::from(md_length.count()), usize::from(asked.count()));

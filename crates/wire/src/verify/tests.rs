@@ -1,4 +1,4 @@
-//! Checksums that are right, wrong, absent and not to be told.
+//! Checksums that are correct, wrong, absent and unverifiable.
 
 use inband_testkit::strategies::ip_packet;
 use inband_testkit::{Checksum, Packet, oracle, packet};

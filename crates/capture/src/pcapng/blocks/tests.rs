@@ -1,4 +1,4 @@
-//! Are block bodies read as the pcapng draft draws them?
+//! Block bodies as the pcapng draft draws them.
 
 use super::{
     Clock, ENHANCED_PACKET, OBSOLETE_PACKET, Packet, SIMPLE_PACKET, check_section, parse_interface,

@@ -1,4 +1,4 @@
-//! One question, the answer of every type and version.
+//! The same accessors for every type and version.
 
 use inband_testkit::{int_1_0, int_md, int_mx};
 

@@ -56,7 +56,7 @@ fn the_flags_of_cablelabs_are_those_of_2_1_two_bits_lower() {
     }
 }
 
-/// How arbitrary bytes are read, by the first of them.
+/// Chooses how arbitrary bytes are read, by the first of them.
 fn reading(choice: u8) -> Reading {
     match choice % 4 {
         0 => Reading::Of(Dialect::Geant),

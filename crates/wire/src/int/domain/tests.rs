@@ -51,7 +51,7 @@ fn bits_past_the_last_have_no_words() {
 
 #[test]
 fn transparent_security_is_a_source_only_device_id_of_eight_bytes() {
-    // int-2.1/md-15: an operator assigned 0x5453.
+    // int-2.1/md-15: an operator-assigned id, 0x5453.
     let known = find(WELL_KNOWN, 0x5453).unwrap();
     assert_eq!(known.source_only_words(0x8000), Some(Words::new(2)));
     assert_eq!(known.hop_words(0xffff), Some(Words::new(0)));

@@ -10,7 +10,7 @@ use crate::int::metadata::HopMetadata;
 use crate::int::stack::MetadataStack;
 use crate::words::Words;
 
-/// Something was there before.
+/// Previous metadata in the buffer.
 const FILLED: HopMetadata = HopMetadata {
     node_id: Some(0xa5),
     hop_latency: Some(0xa5),
@@ -25,7 +25,7 @@ proptest! {
         bitmap in any::<u16>(),
         extra_words in 0..3_u8,
         hop_count in 0..9_u8,
-        // All ones are frequent, since they mean that a value is not there.
+        // All ones are frequent, since they mean "not available".
         bytes in vec(select(vec![0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00, 0x5a]), 0..700),
         fewer_places in 0..3_usize,
     ) {

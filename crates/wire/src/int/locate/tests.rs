@@ -1,4 +1,4 @@
-//! INT behind every encapsulation, up to the last byte that may hold it, and what only looks like it.
+//! INT in every encapsulation, up to the last byte that may contain it, and look-alikes.
 
 use std::vec::Vec;
 
@@ -26,7 +26,7 @@ fn behind(carrier: Packet, parts: &[&[u8]]) -> Vec<u8> {
     carrier.payload(&parts.concat()).build()
 }
 
-/// INT in a UDP packet to a port, with this first byte of the shim.
+/// INT in a UDP packet to `port`; `first` is the first byte of the shim.
 fn to_port(port: u16, first: u8) -> Vec<u8> {
     let mut int = int_md().hop(1).bytes();
     int[0] = first;
@@ -69,7 +69,7 @@ fn dscp_marks_int_behind_tcp_and_udp_over_ipv4_and_ipv6() {
 fn int_stands_before_the_tcp_options_where_the_domain_says_so() {
     // int-2.1/l4-01, int-2.1/l4-02
     let mut frame = md_frame().hop(1).payload(b"").build();
-    frame[34 + 12] = 0xa0; // What follows the fixed header are options, as far as TCP knows.
+    frame[34 + 12] = 0xa0; // To TCP, options follow the fixed header.
     let before = CodePoints { tcp_options: TcpOptions::Before, ..CodePoints::DEFAULT };
     assert_eq!(found_with(&frame, &before), Ok(Some(location(Encapsulation::Dscp, 54, 5))));
 }
@@ -164,7 +164,7 @@ fn the_longest_shim_is_255_words() {
 
 #[test]
 fn a_destination_header_may_be_empty() {
-    // int-2.1/headers-01: a destination header is there alone.
+    // int-2.1/headers-01: a destination header without another INT header.
     let frame = behind(packet().tcp(1, 2).dscp(0x17), &[&[0x20, 0, 0, 0]]);
     let expected = Location { header_type: HeaderType::Destination, ..location(Encapsulation::Dscp, 54, 0) };
     assert_eq!(found(&frame), Ok(Some(expected)));
@@ -207,8 +207,8 @@ fn gre_announces_int_by_its_protocol_and_padding_is_not_looked_at() {
 
 #[test]
 fn vxlan_gpe_chains_its_shims() {
-    // int-2.1/vxlan-02, int-2.1/vxlan-03: Next Protocol of VXLAN-GPE announces a shim, and its type says what follows.
-    // int-2.1/vxlan-04, int-2.1/headers-02: MD names INT as its next protocol, and the destination header behind it does not.
+    // int-2.1/vxlan-02, int-2.1/vxlan-03: Next Protocol of VXLAN-GPE announces a shim with the INT type.
+    // int-2.1/vxlan-04, int-2.1/headers-02: MD names INT as next protocol, the destination header does not.
     let mut first = int_md().hop(1).bytes();
     first[3] = 0x82;
     let last = [0x20, 1, 0, 3, 0xde, 0xad, 0xbe, 0xef];

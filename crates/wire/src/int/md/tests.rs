@@ -1,4 +1,4 @@
-//! INT-MD headers: every flag and Hop ML, and stacks that do and do not fit them.
+//! INT-MD headers: every flag and Hop ML, and stacks that do and do not match.
 
 use std::vec::Vec;
 
@@ -16,7 +16,7 @@ use crate::words::Words;
 
 use super::{Md, MdHeader};
 
-/// The place of an INT header whose shim starts the bytes.
+/// The location of an INT header whose shim is at the start of the bytes.
 fn location(bytes: &[u8]) -> Location {
     let end = 4 + usize::from(bytes[1]) * 4;
     Location {
@@ -158,8 +158,8 @@ fn domain_zero_and_an_empty_ds_instruction_add_nothing() {
 
 #[test]
 fn hops_come_last_first_and_are_counted() {
-    // int-2.1/md-22: each hop is in front of those before it.
-    // int-2.1/md-41: six words of a Hop ML of two are three hops, and nothing is left for the source.
+    // int-2.1/md-22: each hop precedes those added before it.
+    // int-2.1/md-41: with Hop ML 2, six words are three hops, and nothing is left for the source.
     let bytes = int_md().hop(3).hop(2).hop(1).bytes();
     let md = parse(&bytes, &[]).unwrap();
     assert_eq!(node_ids(&md), [Some(3), Some(2), Some(1)]);
@@ -168,7 +168,7 @@ fn hops_come_last_first_and_are_counted() {
 
 #[test]
 fn a_stack_cut_mid_hop_by_its_length_is_an_error() {
-    // int-2.1/md-41: without metadata of the source a stack that is no multiple of Hop ML is none.
+    // int-2.1/md-41: without source-only metadata, a stack that is not a multiple of Hop ML is invalid.
     for (words, stack) in [(&[2, 2, 1][..], 3), (&[1][..], 1)] {
         let (stack, hop_ml) = (Words::new(stack), Words::new(2));
         let expected = ParseError::new(16, Header::MetadataStack, ErrorKind::PartialHop { stack, hop_ml });

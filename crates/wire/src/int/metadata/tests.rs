@@ -23,7 +23,7 @@ const FULL: HopMetadata = HopMetadata {
     checksum_complement: None,
 };
 
-/// What an independent writer makes of `FULL`: its bytes are numbered in the order of the bits.
+/// The bytes an independent writer produces for `FULL`: they are numbered in the order of the bits.
 fn expected(bitmap: u16) -> Vec<u8> {
     let fields = [1..5, 5..9, 9..13, 13..17, 17..25, 25..33, 33..41, 41..45, 45..49];
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! What every encapsulation of every version keeps.
+//! The original values kept by every encapsulation of every version.
 
 use inband_testkit::{host_int, int_0_5, int_1_0, int_in_tunnel};
 
@@ -11,7 +11,7 @@ use super::Original;
 const NONE: Original =
     Original { dscp: None, destination_port: None, ip_protocol: None, ethertype: None, next_protocol: None };
 
-/// What the shim at the start of the bytes keeps.
+/// The original values in the shim at the start of the bytes.
 fn kept(bytes: &[u8], encapsulation: Encapsulation, version: Version) -> Original {
     let location = Location {
         encapsulation,

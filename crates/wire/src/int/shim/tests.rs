@@ -1,4 +1,4 @@
-//! Shims: every first byte, every length, every kind of last 16 bits.
+//! Shims: every first byte, every length, every use of the last 16 bits.
 
 use zerocopy::{FromBytes, IntoBytes};
 

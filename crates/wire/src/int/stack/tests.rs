@@ -1,4 +1,4 @@
-//! What stands where within one hop.
+//! The parts of one hop.
 
 use inband_testkit::int_md;
 

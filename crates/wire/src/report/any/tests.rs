@@ -1,4 +1,4 @@
-//! Datagrams are told apart by their first bits, and read or refused.
+//! Datagrams are recognised by their first bits, and read or rejected.
 
 use std::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Drafts: what they write reads back, into a dirty buffer, at every length.
+//! Drafts: their output reads back, in a dirty buffer, at every length.
 
 use std::vec;
 use std::vec::Vec;
@@ -14,7 +14,7 @@ use super::Draft;
 
 const ALL: Instructions = Instructions(0xfffe);
 
-/// A draft that says nothing.
+/// A draft without metadata.
 fn draft(inner: &[u8]) -> Draft<'_> {
     Draft {
         inner_type: InnerType::Ethernet,
@@ -40,7 +40,7 @@ fn metadata() -> HopMetadata {
     }
 }
 
-/// Writes a draft into a dirty buffer behind a group header.
+/// Writes a draft into a dirty buffer after a group header.
 fn written(draft: &Draft<'_>) -> Vec<u8> {
     let mut out = vec![0xa5; 8 + draft.length() + 4];
     out[..8].copy_from_slice(GroupHeader::new(0, 1, 9).as_bytes());
@@ -88,7 +88,7 @@ fn a_node_that_speaks_for_itself_writes_main_contents_also_without_metadata() {
 #[test]
 fn a_drop_stands_last_of_the_baseline_with_bit_15() {
     // report-2.0/metadata-03, report-2.0/individual-08: queue and reason are the last word of the baseline.
-    // int-2.1/md-33: and bit 15 of RepMdBits is set, which it is not without a drop.
+    // int-2.1/md-33: and bit 15 of RepMdBits is set, as it never is without a drop.
     let kept = written(&Draft { metadata: metadata(), ..draft(&[]) });
     with_report(&kept, |report| assert_eq!(report.rep_md_bits().0 & 1, 0));
     let drop = Some(Drop { queue_id: 3, reason: 0x50 });

@@ -1,4 +1,4 @@
-//! Report groups: header fields at their limits, and where a datagram ends.
+//! Report groups: header fields at their limits, and the end of a datagram.
 
 use std::vec::Vec;
 
@@ -15,7 +15,7 @@ use crate::report::{Deviation, Leniency};
 
 use super::{GroupHeader, ReportGroup};
 
-/// The UDP payload of a packet of the test data.
+/// The UDP payload of a packet in the test data.
 fn vector(text: &str) -> Vec<u8> {
     hex(text)[42..].to_vec()
 }

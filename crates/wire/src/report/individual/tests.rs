@@ -1,4 +1,4 @@
-//! Individual reports: every type and flag, every bitmap, lengths on both sides of what they may be.
+//! Individual reports: every type and flag, every bitmap, lengths on both sides of their limits.
 
 use std::vec;
 use std::vec::Vec;
@@ -31,7 +31,7 @@ fn mismatch(found: usize, expected: usize) -> ParseError {
     ParseError::new(0, Header::IndividualReport, ErrorKind::Mismatch { field: "MD Length", found, expected })
 }
 
-/// The first report of a packet of the test data, from its first word on.
+/// The first report of a packet in the test data, from its first word on.
 fn vector(text: &str) -> Vec<u8> {
     hex(text)[50..].to_vec()
 }
@@ -252,7 +252,7 @@ fn a_wrong_md_length_is_read_leniently_where_the_packet_says_where_it_starts() {
     let frame = packet().tcp(1, 2).payload(b"ab").build();
     let ip = packet().ipv6().tcp(1, 2).payload(b"abcd").without_ethernet().build();
     for (inner_type, inner, link) in [(3, &frame, Link::Ethernet), (5, &ip, Link::Ip)] {
-        // Behind what the bits ask for, behind what MD Length says, and a word later.
+        // After what the bits ask for, after MD Length words, and a word later.
         for (words, md_length) in [(&[1][..], 7), (&[1, 2, 3][..], 3), (&[1, 2][..], 9)] {
             let mut bytes = int_report(0x2000).words(words).inner(inner_type, inner).bytes();
             bytes[2] = md_length;

@@ -1,4 +1,4 @@
-//! TLVs: every type, and lengths that end with the contents or past them.
+//! TLVs: every type, and lengths up to and past the end of the contents.
 
 use std::vec::Vec;
 

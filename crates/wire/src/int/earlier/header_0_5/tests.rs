@@ -1,4 +1,4 @@
-//! Every field of the header of 0.5 lies where the figure has it.
+//! Every field of the header of 0.5 is where the figure has it.
 
 use zerocopy::{FromBytes, IntoBytes};
 

@@ -1,4 +1,4 @@
-//! Every field of the header of 1.0 lies where the figure has it.
+//! Every field of the header of 1.0 is where the figure has it.
 
 use zerocopy::{FromBytes, IntoBytes};
 

@@ -1,4 +1,4 @@
-//! Every field of the header of 2016 lies where the figure has it.
+//! Every field of the header of 2016 is where the figure has it.
 
 use zerocopy::{FromBytes, IntoBytes};
 

@@ -1,4 +1,4 @@
-//! Headers of every version before 2.0 with stacks that do and do not fit them.
+//! Headers of every version before 2.0 with stacks that do and do not match.
 
 use std::vec::Vec;
 
@@ -13,7 +13,7 @@ use crate::words::Words;
 
 use super::{HopByHop, HopCounts};
 
-/// The place of an INT header whose shim starts the bytes.
+/// The location of an INT header whose shim is at the start of the bytes.
 fn location(bytes: &[u8], version: Version) -> Location {
     let encapsulation = match version {
         Version::V2016 => Encapsulation::VxlanGpe,

@@ -1,4 +1,4 @@
-//! Only what a Host-INT source writes has its shape.
+//! Only the bytes of a Host-INT source have its shape.
 
 use inband_testkit::host_int;
 use zerocopy::IntoBytes;
@@ -17,8 +17,9 @@ fn a_source_inserts_36_bytes_of_which_12_never_change() {
 
 #[test]
 fn another_value_in_any_of_them_is_another_shape() {
-    // host-int-0.5/packet-12: the second and fourth byte of the shim, three bits in front of Instruction Count, and the
-    // last two bytes of the metadata header may hold anything. C and E are flags, and a source may allow more hops.
+    // host-int-0.5/packet-12: the second and fourth byte of the shim, three bits before Instruction Count,
+    // and the last two bytes of the metadata header may be anything. C and E are flags, and a source may
+    // allow more hops.
     for at in 0..12 {
         for value in 0..=u8::MAX {
             let mut bytes = host_int().bytes();

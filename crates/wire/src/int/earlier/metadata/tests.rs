@@ -48,7 +48,7 @@ fn written(metadata: &Metadata, layout: Layout, bitmap: u16) -> Vec<u8> {
 
 #[test]
 fn every_bit_has_its_own_place_in_every_layout() {
-    // int-0.5/md-02, int-1.0/md-02, int-2016/md-02: each bit gives the value of its name, and a reserved one gives none.
+    // int-0.5/md-02, int-1.0/md-02, int-2016/md-02: each bit gives the value of its name, reserved bits none.
     let common = [(0, 0x0102_0304), (2, 0x2122_2324), (4, 0x4142_4344), (7, 0x7172_7374)];
     let of_1_0 = [(1, 0x1112_1314), (3, 0x3132_3334), (5, 0x5152_5354), (15, 0x1516), (8, 0xffff_ffff)];
     let of_0_5 = [(1, 0x1112_1314), (3, 0x3132_3334), (5, 0x5152_5354), (6, 0x6667_6869), (15, 0xffff_ffff)];

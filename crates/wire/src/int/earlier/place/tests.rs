@@ -1,4 +1,4 @@
-//! Which marks a version before 2.0 goes with, and how far it may reach.
+//! The marks of versions before 2.0, and the maximum length of their INT.
 
 use std::vec::Vec;
 
@@ -153,7 +153,7 @@ fn a_probe_marker_marks_1_0_only() {
 fn host_int_stands_before_the_tcp_options() {
     let options = packet().tcp(1, 2).options(&[1; 12]);
     for dscp in [0x01, 0x17, 0x3f] {
-        // The segment as the source sends it: the options follow INT, and Data Offset still counts them.
+        // The segment as a source sends it: the options follow INT, and Data Offset still counts them.
         let mut frame = behind(options.clone().dscp(dscp), &[&[0xa5; 30]]);
         let int = host_int().bytes();
         frame.splice(54..54, int.iter().copied());
@@ -175,7 +175,7 @@ fn the_dscp_bit_of_host_int_marks_nothing_else() {
     }
     let off = CodePoints { host_int_dscp: &[], ..CodePoints::DEFAULT };
     assert_eq!(found_with(&behind(weak.clone(), &[&int]), &off), Ok(None));
-    // Told that this bit marks INT, everything behind it claims to be INT.
+    // With this bit configured as the mark of INT, everything after it claims to be INT.
     let told = CodePoints { dscp: &[DscpMark { value: 1, mask: 1 }], ..CodePoints::DEFAULT };
     assert!(found_with(&behind(weak, &[&[0xa5; 40]]), &told).is_err());
 }
@@ -252,12 +252,12 @@ fn a_geneve_option_of_either_class_is_of_the_version_its_header_has() {
     assert_eq!(version(&int_in_tunnel().header(), 1), [Some(Version::V2016); 2]);
     assert_eq!(version(&inband_testkit::int_md().hop(1).bytes()[4..], 1), [Some(Version::V2_1); 2]);
     assert_eq!(version(&int_in_tunnel().hop(1).header(), 2), [Some(Version::V0_5); 2]);
-    // Rep of 2016 lies where 2.1 has its version.
+    // Rep of 2016 is where 2.1 has its version.
     for replication in 0..4 {
         let int = int_in_tunnel().flags(replication << 4).words(&[1, 0x8000_0001]);
         assert_eq!(version(&int.header(), 1), [Some(Version::V2016); 2], "Rep {replication}");
     }
-    // There is no third type before 2.0, and what does not fit together is left to 2.1 to refuse.
+    // There is no third type before 2.0; contradictory headers are left for 2.1 to reject.
     assert_eq!(version(&int_in_tunnel().hop(1).header(), 3), [Some(Version::V2_1); 2]);
     assert_eq!(version(&int_in_tunnel().hop(1).total_hops(3).header(), 1), [Some(Version::V2_1); 2]);
 }

@@ -1,4 +1,4 @@
-//! The rule that tells the versions apart, row by row.
+//! The rules that tell the versions apart, one by one.
 
 use std::vec::Vec;
 
@@ -16,7 +16,7 @@ fn of(int: &EarlierInt) -> Version {
     in_tunnel(&bytes, 0, bytes.len()).unwrap()
 }
 
-/// A hop of 2016, of node id and queue occupancy, at the bottom of the stack.
+/// A hop of 2016, with node id and queue occupancy, at the bottom of the stack.
 fn bottom(int: EarlierInt, node_id: u32, occupancy: u32) -> EarlierInt {
     int.words(&[node_id, 0x8000_0000 | occupancy])
 }
@@ -53,7 +53,7 @@ fn bottom_of_stack_in_the_last_word_alone_is_2016() {
 
 #[test]
 fn a_value_too_large_for_its_instruction_is_0_5() {
-    // Queue id and occupancy; ingress and egress port; egress timestamp: with the first bit set by chance.
+    // Queue id and occupancy; ingress and egress port; egress timestamp: the first bit is set by chance.
     for (bitmap, most) in [(0x1000, 0x00ff_ffff), (0x4000, 0xffff), (0x0400, 0xffff)] {
         let last = |value: u32| int_in_tunnel().bitmap(bitmap).words(&[0x8000_0000 | value]);
         assert_eq!(of(&last(most)), Version::V2016, "{bitmap:#06x}");

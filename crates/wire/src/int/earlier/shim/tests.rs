@@ -1,4 +1,4 @@
-//! Shims of the versions before 2.0: every type, and what the fourth byte means in each.
+//! Shims of the versions before 2.0: every type, and the meaning of the fourth byte in each.
 
 use zerocopy::{FromBytes, IntoBytes};
 

@@ -1,4 +1,4 @@
-//! The tail keeps what its bytes say.
+//! The fields of the tail.
 
 use zerocopy::{FromBytes, IntoBytes};
 

@@ -1,4 +1,4 @@
-//! What a node reports, written in an older version and read again.
+//! Reports written in an older version and read back.
 
 use std::vec::Vec;
 

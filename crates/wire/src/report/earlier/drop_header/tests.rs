@@ -1,4 +1,4 @@
-//! The drop header says where and why.
+//! The fields of the drop header.
 
 use zerocopy::{FromBytes, IntoBytes};
 

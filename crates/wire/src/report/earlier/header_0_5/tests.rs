@@ -1,4 +1,4 @@
-//! Every field of the fixed header lies where the figure has it.
+//! Every field of the fixed header is where the figure has it.
 
 use zerocopy::{FromBytes, IntoBytes};
 

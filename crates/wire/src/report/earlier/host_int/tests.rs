@@ -1,4 +1,4 @@
-//! The drop summary lies where the figure has it.
+//! Every field of the drop summary is where the figure has it.
 
 use zerocopy::IntoBytes;
 

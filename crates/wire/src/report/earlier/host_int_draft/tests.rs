@@ -1,4 +1,4 @@
-//! What Host-INT reports, written and read again.
+//! Host-INT's reports, written and read back.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

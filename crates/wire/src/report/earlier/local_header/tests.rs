@@ -1,4 +1,4 @@
-//! The switch-local header says what the node saw.
+//! The fields of the switch-local header.
 
 use zerocopy::IntoBytes;
 
