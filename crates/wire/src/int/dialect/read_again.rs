@@ -212,7 +212,7 @@ impl Packet<'_> {
         self.sound(Location { deviations: dialect.deviations(version), ..location })
     }
 
-    /// Finds INT of CableLabs after a new UDP header, whose documents and code contradict each other.
+    /// Finds INT of CableLabs after a new UDP header; its documents and code contradict each other.
     fn as_cablelabs(&self) -> Option<Location> {
         let at = self.layers.l4 + udp::HEADER_BYTES;
         let limit = locate::limit(self.bytes, self.layers).ok()?;
