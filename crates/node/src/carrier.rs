@@ -1,4 +1,4 @@
-//! Lengths and checksums around INT, kept right when INT changes.
+//! Lengths and checksums of the headers around INT, updated when INT changes.
 
 use zerocopy::byteorder::big_endian::U16;
 
@@ -14,13 +14,13 @@ use inband_wire::{gre, tcp};
 /// What changed in the bytes that an L4 checksum covers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Change {
-    /// Sum of the words that are gone.
+    /// Sum of the removed words.
     pub(crate) removed: Sum,
-    /// Sum of the words that are new.
+    /// Sum of the added words.
     pub(crate) added: Sum,
-    /// Bytes that are new.
+    /// Bytes added.
     pub(crate) grown: usize,
-    /// Bytes that are gone.
+    /// Bytes removed.
     pub(crate) shrunk: usize,
 }
 
@@ -61,8 +61,8 @@ pub(crate) fn set_lengths(bytes: &mut [u8], layers: &Layers, change: &Change) {
 }
 
 /// Corrects the checksum of the TCP, UDP or GRE header for `change`; a UDP checksum of 0 stays.
-// int-2.1/checksum-01, int-2.1/checksum-02, int-2.1/checksum-03: incrementally, so that a checksum that
-// was wrong stays wrong by the same difference.
+// int-2.1/checksum-01, int-2.1/checksum-02, int-2.1/checksum-03: the update is incremental, so a wrong
+// checksum stays wrong by the same difference.
 #[inline]
 pub(crate) fn correct_checksum(bytes: &mut [u8], layers: &Layers, change: &Change) {
     let (removed, added) = with_lengths(layers, change);
@@ -86,7 +86,7 @@ pub(crate) fn l4_checksum_mut<'a>(bytes: &'a mut [u8], layers: &Layers) -> Optio
     view_mut::<U16>(bytes, at)
 }
 
-/// The value of a checksum complement that makes up for `change`; `None` where there is no checksum to keep.
+/// The checksum complement that compensates for `change`; `None` where there is no checksum to preserve.
 // int-2.1/checksum-04
 #[inline]
 pub(crate) fn complement(bytes: &[u8], layers: &Layers, change: &Change) -> Option<u16> {
@@ -99,7 +99,7 @@ pub(crate) fn complement(bytes: &[u8], layers: &Layers, change: &Change) -> Opti
         return None;
     }
     let (removed, added) = with_lengths(layers, change);
-    // What came less what went must sum to zero with the complement, which is all ones in this arithmetic.
+    // Added minus removed words must sum to zero with the complement, which is all ones in this arithmetic.
     Some(added.plus(Sum::word(!removed.fold())).checksum())
 }
 
@@ -120,8 +120,8 @@ pub(crate) fn has_room(bytes: &[u8], layers: &Layers, growth: usize, mtu: usize)
 
 /// Whether a checksum field of the packet could not be restored after an incremental update.
 ///
-/// In ones' complement arithmetic 0xffff and 0 are the same number, and what is sent is 0 (IPv4, TCP) or
-/// 0xffff (UDP). A field that holds the other one would come out changed.
+/// In ones' complement arithmetic 0xffff and 0 are the same number; IPv4 and TCP send 0, UDP sends 0xffff. A
+/// field that holds the other one would be changed.
 #[inline]
 pub(crate) fn is_ambiguous(bytes: &[u8], layers: &Layers) -> bool {
     let is_all_ones = |at: usize| bytes.get(at..at + 2) == Some(&[0xff, 0xff]);
@@ -136,8 +136,8 @@ const MAX_LENGTH: usize = u16::MAX as usize;
 const IPV4_CHECKSUM_OFFSET: usize = 10;
 const GRE_CHECKSUM_OFFSET: usize = 4;
 
-/// Adds to `change` what its lengths do to the sum: once in the pseudo-header of TCP, twice for UDP, whose
-/// own length field is covered too.
+/// Adds to `change` the effect of its lengths on the sum: once in the pseudo-header of TCP, twice for UDP,
+/// whose own length field is covered too.
 #[inline]
 fn with_lengths(layers: &Layers, change: &Change) -> (Sum, Sum) {
     let (grown, shrunk) = (Sum::word(as_word(change.grown)), Sum::word(as_word(change.shrunk)));

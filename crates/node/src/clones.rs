@@ -1,21 +1,21 @@
-//! The copies of watched packets, in which INT travels where it does not in the packets themselves.
+//! Copies of watched packets that carry INT in place of the packets themselves.
 
 use std::num::NonZeroU32;
 
 use crate::output::OwnPacket;
 use crate::waiting::Waiting;
 
-/// Counts watched packets and keeps the copies of those whose turn it is.
+/// Counts watched packets and holds the copies until they are sent.
 // int-2.1/modes-04
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clones {
     seen: u32,
-    /// The copies, until the caller takes them.
+    /// The pending copies.
     pub(crate) waiting: Waiting<OwnPacket>,
 }
 
 impl Clones {
-    /// Counts a watched packet; returns whether it is to be copied: the first, and then one of `every`.
+    /// Counts a watched packet; returns whether to copy it: the first, then one in `every`.
     pub(crate) fn is_due(&mut self, every: NonZeroU32) -> bool {
         let is_due = self.seen == 0;
         self.seen = (self.seen + 1) % every;

@@ -6,7 +6,7 @@ use inband_wire::{Strictness, dissect};
 
 use crate::config::{PortRange, SourceConfig};
 
-/// Keeps INT off traffic that is not known to be congestion controlled, where that is asked for.
+/// Starts INT only in traffic known to be congestion controlled, if configured.
 // int-2.1/congestion-01, int-2.1/congestion-02, int-2.1/congestion-03, int-2.1/congestion-04
 #[derive(Clone, Debug)]
 pub(crate) struct CongestionFilter {
@@ -26,7 +26,8 @@ impl CongestionFilter {
         !self.is_on || self.is_controlled(link, bytes)
     }
 
-    /// A packet of a host carries no mark, whatever it looks like, and a tunnel is as controlled as what it carries: RFC 8085, section 3.1.11.
+    /// Packets from hosts carry no INT mark, and a tunnel is controlled if its content is: RFC 8085, section
+    /// 3.1.11.
     #[cold]
     fn is_controlled(&self, link: Link, bytes: &[u8]) -> bool {
         let Some(flow) = dissect(link, bytes, &CodePoints::NONE, Strictness::Truncated).flow else {

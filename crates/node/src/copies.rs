@@ -1,22 +1,22 @@
-//! The other ways of a packet, on which copies of it can be sent.
+//! Alternative paths of a packet, on which copies of it can be sent.
 
 use crate::passage::Passage;
 
-/// Another way on which a packet could go, as the device's forwarding knows it.
+/// An alternative path of a packet, as the device's forwarding knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Branch {
-    /// What it is another one of.
+    /// The kind of alternative.
     pub level: BranchLevel,
-    /// The way through the node that the packet would take.
+    /// The packet's passage on this path.
     pub passage: Passage,
 }
 
-/// What a packet could be replicated to.
+/// The kinds of alternative paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BranchLevel {
-    /// Another physical port of the port channel the packet leaves by.
+    /// Another physical port of the egress port channel.
     Port,
-    /// Another next hop of the same cost.
+    /// Another equal-cost next hop.
     NextHop,
 }
 

@@ -1,4 +1,4 @@
-//! What is done about a watched packet.
+//! Actions on watched packets.
 
 use std::fmt;
 use std::ops::BitOr;
@@ -6,12 +6,12 @@ use std::ops::BitOr;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
-/// A set of the things a flow watchlist entry asks for.
+/// The set of actions of a flow watchlist entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Actions(u8);
 
 impl Actions {
-    /// Nothing: the packet is as if it were on no list.
+    /// No action: the packet is treated as unwatched.
     pub const NONE: Self = Self(0);
     /// Start INT in it, in modes MD and MX.
     pub const START_INT: Self = Self(1);
@@ -19,7 +19,7 @@ impl Actions {
     pub const REPORT_FLOW: Self = Self(2);
     /// Report it if the device drops it, in every mode.
     pub const REPORT_DROPS: Self = Self(4);
-    /// All of that.
+    /// Every action.
     pub const ALL: Self = Self(7);
 
     /// Whether all of `actions` are in the set.
@@ -29,7 +29,7 @@ impl Actions {
         self.0 & actions.0 == actions.0
     }
 
-    /// What of the set is about drops.
+    /// The subset that applies to drops.
     #[must_use]
     pub const fn of_drops(self) -> Self {
         Self(self.0 & Self::REPORT_DROPS.0)

@@ -26,36 +26,36 @@ pub struct DomainConfig {
 pub struct DomainMetadata {
     /// Bit of DS Instruction, 0 (most significant) to 15.
     pub bit: u8,
-    /// Name for people.
+    /// Display name.
     #[serde(default)]
     pub name: String,
     /// Length, words; default 1.
     #[serde(default = "one_word")]
     pub words: u8,
-    /// Who inserts it, and where.
+    /// The node that inserts it, and where.
     pub placement: Placement,
     /// Which nodes report it, if a source inserts it into INT-MX packets; default `all-nodes`.
     #[serde(default)]
     pub reporting: Reporting,
-    /// Whether later nodes may change it; default `source-only`.
+    /// Whether nodes after the source may change it; default `source-only`.
     #[serde(default)]
     pub mutability: Mutability,
-    /// The value this node gives; default: not available.
+    /// The value this node writes; default: not available.
     #[serde(default)]
     pub value: Value,
 }
 
-/// Who inserts domain-specific metadata, and where.
+/// Which node inserts domain-specific metadata, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// INT-MD: the source, at the bottom of the stack.
     SourceOnly,
-    /// INT-MD: every hop, behind its baseline metadata.
+    /// INT-MD: every hop, after its baseline metadata.
     EveryHop,
     /// INT-MX: every node, in its report.
     Export,
-    /// INT-MX: the source, behind the header.
+    /// INT-MX: the source, after the header.
     SourceInserted,
 }
 
@@ -72,7 +72,7 @@ pub enum Reporting {
     None,
 }
 
-/// Whether nodes behind the source may change source-inserted metadata.
+/// Whether nodes after the source may change source-inserted metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mutability {
@@ -83,20 +83,20 @@ pub enum Mutability {
     Cumulative,
 }
 
-/// What a node gives as the value of domain-specific metadata.
+/// The value a node writes for domain-specific metadata.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Value {
     /// Nothing: all ones in a packet, left out of a report.
     #[default]
     NotAvailable,
-    /// Always these bytes.
+    /// A constant.
     Constant(Vec<u8>),
-    /// The source MAC address, followed by zeros.
+    /// The source MAC address, zero-padded.
     EthernetSource,
-    /// A number that grows by one with every packet this node starts INT in; the first is 1.
+    /// A counter of the packets this node starts INT in; the first is 1.
     SequenceNumber,
-    /// A number that grows by one with every packet of its flow that this node starts INT in; the first is 1. A sink
-    /// that knows the same domain finds losses by it.
+    /// A counter of the packets of each flow that this node starts INT in; the first is 1. A sink configured
+    /// with the same domain detects losses from it.
     FlowSequence,
     /// A hash of the five-tuple.
     FlowId,

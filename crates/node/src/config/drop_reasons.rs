@@ -1,17 +1,17 @@
-//! The numbers a device gives for its reasons to drop packets.
+//! The drop reason codes of a device.
 
 use inband_wire::drop_reason::Table;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
-/// `[drop_reasons]`: what the codes of dropped packets mean.
+/// `[drop_reasons]`: the meaning of drop reason codes.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DropReasonsConfig {
     /// The numbering the device follows; default `sd-fabric-1.1`.
     #[serde(deserialize_with = "table")]
     pub table: Table,
-    /// Reasons of the device's own; they replace those of the table.
+    /// The device's own reasons; they override those of the table.
     #[serde(rename = "reason")]
     pub reasons: Vec<ReasonConfig>,
 }
@@ -27,10 +27,10 @@ pub struct ReasonConfig {
     /// What happened to the packet.
     #[serde(default)]
     pub meaning: String,
-    /// What to look at when it happens.
+    /// A hint for troubleshooting.
     #[serde(default)]
     pub check: String,
-    /// Whether the queue had no room for the packet; default false.
+    /// Whether the drop was caused by a full queue; default false.
     #[serde(default)]
     pub tail_drop: bool,
 }

@@ -13,35 +13,37 @@ use super::watch::PortRange;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EncapsulationConfig {
-    /// The implementation whose departures from the specification all nodes of the domain share; default none.
+    /// The implementation whose deviations from the specification all nodes of the domain share; default
+    /// none.
     pub dialect: Option<DialectName>,
-    /// The encapsulation; default `dscp`, of a dialect its own.
+    /// The encapsulation; default `dscp`, or that of the dialect.
     pub kind: Option<EncapsulationKind>,
     /// Which packet of a tunnel carries INT; default `outer`.
     pub layer: Layer,
-    /// DSCP value that marks INT, 0 to 63; default 0x17, of a dialect its own.
+    /// DSCP value that marks INT, 0 to 63; default 0x17, or that of the dialect.
     pub dscp: Option<u8>,
-    /// Which DSCP bits carry the mark; default 0x3f, the whole code point, of a dialect its own.
+    /// Mask of the DSCP bits that carry the mark; default 0x3f, the whole code point, or that of the dialect.
     pub dscp_mask: Option<u8>,
-    /// UDP destination port that marks INT; default 33122, of a dialect its own.
+    /// UDP destination port that marks INT; default 33122, or that of the dialect.
     pub udp_port: Option<u16>,
     /// 64-bit probe marker; default `0xaaaaaaaabbbbbbbb`.
     #[serde(deserialize_with = "hex_u64")]
     pub probe_marker: u64,
-    /// Ports of TCP or UDP, source or destination, beside which the probe marker counts; default: any.
+    /// TCP or UDP ports, source or destination, on which the probe marker is recognized; default: any.
     pub probe_marker_ports: Option<PortRange>,
     /// GRE protocol type that marks INT; default 0x4569.
     pub gre_protocol: u16,
-    /// What `gre` puts behind a GRE header it adds; default `ip`.
+    /// What `gre` puts after a GRE header it adds; default `ip`.
     pub gre_payload: GrePayload,
-    /// VXLAN-GPE Next Protocol that marks INT; default 0x82, of the versions before 2.0 their own: 0x08 of 1.0, 0x05
-    /// of 0.5 and 2016.
+    /// VXLAN-GPE Next Protocol that marks INT; default 0x82, or the value of an earlier version: 0x08 for
+    /// 1.0, 0x05 for 0.5 and 2016.
     pub vxlan_gpe_next_protocol: Option<u8>,
-    /// Geneve option class of INT; default 0x0103, of the versions before 2.0 the 0x00ab of their examples.
+    /// Geneve option class of INT; default 0x0103, or for versions before 2.0 the 0x00ab of their examples.
     pub geneve_class: Option<u16>,
-    /// Whether INT stands before or after the TCP options; default `after`. Host-INT always stands before them.
+    /// Whether INT is before or after the TCP options; default `after`. Host-INT is always before them.
     pub tcp_options: TcpOptionsConfig,
-    /// Whether INT 0.5 behind TCP or UDP corrects L4 checksum and UDP length; default true. Later versions always do.
+    /// Whether INT 0.5 behind TCP or UDP corrects L4 checksum and UDP length; default true. Later versions
+    /// always do.
     pub update_l4: bool,
     /// Outer source address where `gre` adds an IPv4 header; default 192.0.2.1.
     pub tunnel_source: Ipv4Addr,
@@ -72,7 +74,7 @@ impl Default for EncapsulationConfig {
     }
 }
 
-/// The implementations whose INT differs from the specification in a known way.
+/// Implementations whose INT deviates from the specification in a known way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DialectName {
@@ -85,7 +87,7 @@ pub enum DialectName {
 }
 
 impl DialectName {
-    /// The differences on the wire.
+    /// Their deviations on the wire.
     #[must_use]
     pub const fn wire(self) -> Dialect {
         match self {
@@ -96,7 +98,7 @@ impl DialectName {
     }
 }
 
-/// The ways a packet can carry INT.
+/// The INT encapsulations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EncapsulationKind {
@@ -117,7 +119,7 @@ pub enum EncapsulationKind {
 }
 
 impl EncapsulationKind {
-    /// The name users write.
+    /// The name in configuration files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -132,14 +134,14 @@ impl EncapsulationKind {
     }
 }
 
-/// What a source puts behind a GRE header that it adds.
+/// What a source puts after a GRE header that it adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GrePayload {
     /// The IP packet.
     #[default]
     Ip,
-    /// The Ethernet frame, where there is one; the new packet has a copy of its Ethernet header.
+    /// The Ethernet frame, if there is one; the new packet gets a copy of its Ethernet header.
     Ethernet,
 }
 
@@ -147,14 +149,15 @@ pub enum GrePayload {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layer {
-    /// The outermost one; a packet that is no tunnel is that.
+    /// The outermost one; a packet without a tunnel is its own outermost one.
     #[default]
     Outer,
-    /// The innermost one, behind VXLAN, Geneve, GRE, GTP-U and IP in IP; a packet that is no tunnel is that.
+    /// The innermost one, behind VXLAN, Geneve, GRE, GTP-U and IP in IP; a packet without a tunnel is its own
+    /// innermost one.
     Inner,
 }
 
-/// Where INT stands in a TCP segment.
+/// The position of INT in a TCP segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcpOptionsConfig {
@@ -194,13 +197,13 @@ impl EncapsulationConfig {
         self.udp_port.or_else(|| self.dialect()?.udp_port()).unwrap_or(33122)
     }
 
-    /// How closely INT of the domain must follow the formats.
+    /// How strictly INT of the domain must follow the formats.
     #[must_use]
     pub fn reading(&self) -> Reading {
         self.dialect().map_or(Reading::Strict, Reading::Of)
     }
 
-    /// Where INT stands beside TCP options.
+    /// The position of INT relative to TCP options.
     #[must_use]
     pub const fn tcp_options(&self) -> TcpOptions {
         match self.tcp_options {
@@ -209,7 +212,8 @@ impl EncapsulationConfig {
         }
     }
 
-    /// The VXLAN-GPE Next Protocol values that mark INT: the configured one, then those of the versions before 2.1.
+    /// The VXLAN-GPE Next Protocol values that mark INT: the configured one, then those of versions before
+    /// 2.1.
     #[must_use]
     pub fn vxlan_gpe_next_protocols(&self) -> [u8; 4] {
         [self.vxlan_gpe_next_protocol.unwrap_or(0x82), 0x80, 0x08, 0x05]

@@ -1,4 +1,4 @@
-//! The form of reports.
+//! Report formats.
 
 use serde::Deserialize;
 
@@ -18,24 +18,24 @@ pub enum ReportVersion {
     V0_5,
 }
 
-/// How a packet is put into a report 2.0.
+/// How a report 2.0 contains a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InnerForm {
-    /// As it is.
+    /// Unchanged.
     #[default]
     Packet,
     /// In a TLV, of at most 1,020 bytes.
     Tlv,
 }
 
-/// Where source-inserted metadata of an INT-MX packet is reported, if its requirement asks for that.
+/// Where source-inserted metadata of an INT-MX packet is reported, if its reporting requirement asks for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceInserted {
-    /// In the INT-MX header of the packet fragment; copied where the fragment ends before it does.
+    /// In the INT-MX header of the packet fragment; copied if the fragment ends before the metadata does.
     #[default]
     Header,
-    /// In the domain-specific metadata of the report, a copy.
+    /// In the domain-specific metadata of the report, as a copy.
     Metadata,
 }

@@ -1,10 +1,10 @@
-//! Instructions by their names.
+//! Instructions by name.
 
 use serde::de::{Deserialize, Deserializer, Error};
 
 use inband_wire::int::Instructions;
 
-/// A baseline instruction by its name; the last three are those of versions before 2.0 alone.
+/// A baseline instruction by name; the last three exist only in versions before 2.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Instruction {
     /// `node-id`
@@ -36,7 +36,7 @@ pub enum Instruction {
 }
 
 impl Instruction {
-    /// All instructions, those of 2.1 in the order of their bits.
+    /// All instructions; those of 2.1 in bit order.
     pub const ALL: [Self; 13] = [
         Self::NodeId,
         Self::Level1Interfaces,
@@ -53,10 +53,10 @@ impl Instruction {
         Self::QueueCongestion,
     ];
 
-    /// The baseline instructions of INT 2.1, in the order of their bits.
+    /// The baseline instructions of INT 2.1, in bit order.
     pub const OF_2_1: [Self; 10] = *Self::ALL.first_chunk().expect("all instructions are 13");
 
-    /// The name users write.
+    /// The name in configuration files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ impl Instruction {
         }
     }
 
-    /// The instruction's bit; none where 2.1 does not have it.
+    /// The instruction's bit; none if 2.1 does not have it.
     #[must_use]
     pub const fn bit(self) -> Instructions {
         match self {
@@ -95,7 +95,7 @@ impl Instruction {
     }
 }
 
-/// A list of instructions; one error names everything in it that does not exist.
+/// A list of instructions; a single error names every unknown one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InstructionList(Vec<Instruction>);
 

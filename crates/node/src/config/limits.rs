@@ -1,18 +1,18 @@
-//! What happens where the egress MTU leaves no room, and how checksums are kept right.
+//! Egress MTU handling and checksum updates.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::Deserialize;
 
-/// `[mtu]`: what happens where the egress MTU leaves no room for metadata.
+/// `[mtu]`: handling of packets for which the egress MTU leaves no room for metadata.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MtuConfig {
     /// What a transit hop does; default `set-m-bit`.
     pub action: MtuAction,
-    /// Whether the traffic source is told; default `off`.
+    /// Whether the traffic source is notified; default `off`.
     pub icmp: Icmp,
-    /// How often it is told at most, messages a second, 1 to 1,000,000; default 100.
+    /// Maximum rate of such messages, messages a second, 1 to 1,000,000; default 100.
     pub icmp_per_second: u32,
     /// This node's IPv4 address in such messages; default 192.0.0.8, the dummy address of RFC 7600.
     pub icmp_source_ipv4: Ipv4Addr,
@@ -32,45 +32,45 @@ impl Default for MtuConfig {
     }
 }
 
-/// What a transit hop does whose metadata does not fit.
+/// What a transit hop does if its metadata does not fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MtuAction {
     /// It adds nothing and sets M.
     #[default]
     SetMBit,
-    /// It reports the stack so far, empties it and adds its own.
+    /// It reports the collected stack, empties it and adds its own metadata.
     IntermediateReport,
 }
 
-/// Whether a node tells the traffic source about the MTU.
+/// Whether a node reports the MTU to the traffic source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Icmp {
-    /// It does not.
+    /// No message.
     #[default]
     Off,
-    /// With room for all remaining hops.
+    /// The MTU with room for all remaining hops.
     Conservative,
-    /// With room for its own metadata, and for what INT added before.
+    /// The MTU with room for this node's metadata and for what INT has added so far.
     Own,
 }
 
-/// `[checksum]`: how L4 checksums are kept right.
+/// `[checksum]`: how L4 checksums are kept correct.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChecksumConfig {
-    /// Which field is changed; default `l4`.
+    /// The field to update; default `l4`.
     pub update: ChecksumUpdate,
 }
 
-/// Which field keeps a checksum right.
+/// The field that keeps a checksum correct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChecksumUpdate {
     /// The L4 checksum itself.
     #[default]
     L4,
-    /// The checksum complement, where the source asked for it.
+    /// The checksum complement, if the source requested it.
     Complement,
 }

@@ -1,4 +1,4 @@
-//! How a sink finds losses in the numbers of flows.
+//! Loss detection of a sink, from the sequence numbers of flows.
 
 use serde::Deserialize;
 
@@ -6,15 +6,15 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LossConfig {
-    /// Whether it does; default false.
+    /// Whether loss detection is on; default false.
     pub detect: bool,
-    /// How long a number may be missing until it is lost, milliseconds; default 200.
+    /// How long a number may be missing before it counts as lost, milliseconds; default 200.
     pub hold_ms: u64,
-    /// After how much silence a flow is forgotten, milliseconds; default 120000.
+    /// Idle time after which a flow is evicted, milliseconds; default 120000.
     pub idle_ms: u64,
-    /// How many flows are followed, 1 to 16777216; default 65536.
+    /// Maximum number of tracked flows, 1 to 16777216; default 65536.
     pub flows: u32,
-    /// Domain Specific ID of reports 2.0 about losses, not 0; default 0x4849.
+    /// Domain Specific ID of loss reports 2.0, not 0; default 0x4849.
     pub domain: u16,
 }
 

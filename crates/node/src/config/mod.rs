@@ -39,11 +39,11 @@ pub use source::{Mode, Replicate, SinkConfig, SinkMetadata, SourceConfig, Source
 pub use switch::{Datapath, Forwarding, FrameIo, Rate, StaticConfig, SwitchConfig, Xdp};
 pub use watch::{PortRange, Prefix, Protocol, WatchEntry};
 
-/// Everything `node.toml` says.
+/// The contents of `node.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeConfig {
-    /// Who the node is.
+    /// The node's identity.
     pub node: NodeSection,
     /// The node's interfaces.
     #[serde(default, rename = "interface")]
@@ -51,52 +51,52 @@ pub struct NodeConfig {
     /// How packets carry INT.
     #[serde(default)]
     pub encapsulation: EncapsulationConfig,
-    /// What the node does as a source.
+    /// The settings of the source.
     #[serde(default)]
     pub source: SourceConfig,
-    /// The flow watchlist; empty: nothing is watched.
+    /// The flow watchlist; empty: no packet is watched.
     #[serde(default, rename = "watch")]
     pub watchlist: Vec<WatchEntry>,
-    /// The probe packets the source makes; default none.
+    /// The probe packets of the source; default none.
     #[serde(default, rename = "probe")]
     pub probes: Vec<ProbeConfig>,
     /// The domain-specific instructions this node knows.
     #[serde(default, rename = "domain")]
     pub domains: Vec<DomainConfig>,
-    /// What the node does as a sink.
+    /// The settings of the sink.
     #[serde(default)]
     pub sink: SinkConfig,
-    /// What happens where the egress MTU leaves no room.
+    /// Handling of an exceeded egress MTU.
     #[serde(default)]
     pub mtu: MtuConfig,
-    /// How L4 checksums are kept right.
+    /// Updates of L4 checksums.
     #[serde(default)]
     pub checksum: ChecksumConfig,
-    /// Where and how reports go.
+    /// Destination and format of reports.
     #[serde(default)]
     pub report: ReportConfig,
     /// Filters and triggers of `report.filter = "smart"`.
     #[serde(default)]
     pub smart: SmartConfig,
-    /// Whether and how a sink looks for losses.
+    /// Loss detection of the sink.
     #[serde(default)]
     pub loss: LossConfig,
-    /// What the codes of dropped packets mean.
+    /// The meaning of drop reason codes.
     #[serde(default)]
     pub drop_reasons: DropReasonsConfig,
     /// Device metadata for packets from a capture file.
     #[serde(default)]
     pub offline: OfflineConfig,
-    /// What a node on live interfaces does beside INT.
+    /// Settings of live interfaces.
     #[serde(default)]
     pub switch: SwitchConfig,
-    /// Where frames leave, with `switch.forwarding = "static"`.
+    /// Static routes, with `switch.forwarding = "static"`.
     #[serde(default, rename = "static")]
     pub statics: Vec<StaticConfig>,
 }
 
 impl NodeConfig {
-    /// Creates the configuration that only names the node; everything else has its default.
+    /// Creates the configuration of node `id`; everything else has its default.
     #[must_use]
     pub fn new(id: u32) -> Self {
         Self {
@@ -131,17 +131,17 @@ impl NodeConfig {
     }
 }
 
-/// `[node]`: who the node is.
+/// `[node]`: the node's identity.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeSection {
     /// Node ID, unique in the INT domain.
     pub id: u32,
-    /// The version a source writes; default 2.1, of a dialect the one it is of. All are read; a header in a tunnel that could be of several, such as
-    /// 2016 and 0.5 with an empty stack, is taken for this one.
+    /// The version a source writes; default 2.1, or that of the dialect. All versions are read; a header in a
+    /// tunnel that could be of several, such as 2016 and 0.5 with an empty stack, is read as this one.
     #[serde(default)]
     pub int_version: Option<IntVersion>,
-    /// What happens to instructions this node does not know; default `pad`.
+    /// Handling of unknown instructions; default `pad`.
     #[serde(default)]
     pub unknown_instructions: UnknownInstructions,
 }
@@ -181,14 +181,14 @@ impl IntVersion {
     }
 }
 
-/// What a node does about instructions it does not know.
+/// Handling of instructions this node does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnknownInstructions {
-    /// It adds all ones for them.
+    /// The node writes all ones for them.
     #[default]
     Pad,
-    /// It adds no metadata at all.
+    /// The node adds no metadata at all.
     Skip,
 }
 
@@ -199,7 +199,7 @@ pub struct InterfaceConfig {
     /// Level 1 interface identifier.
     pub id: u16,
     /// Level 2 interface identifier; default all ones: not available.
-    // int-2.1/metadata-01: what each level names, ports or what lies over them, is for each node to choose.
+    // int-2.1/metadata-01: each node chooses what a level identifies, ports or interfaces above them.
     #[serde(default = "not_available")]
     pub level2_id: u32,
     /// The network device, for live use.
@@ -208,19 +208,19 @@ pub struct InterfaceConfig {
     /// Whether the interface faces hosts; default false.
     #[serde(default)]
     pub edge: bool,
-    /// Whether packets that come in by it may carry INT; without the key they may where it is no edge.
+    /// Whether ingress packets may carry INT; default: true unless the interface is an edge.
     #[serde(default)]
     pub accept_int: Option<bool>,
     /// The largest IP packet the interface sends, bytes; default 1500.
     #[serde(default = "ethernet_mtu")]
     pub mtu: u32,
-    /// How fast the engine sends by it, bits a second; default 1Gbit.
+    /// Send rate of the engine, bits a second; default 1Gbit.
     #[serde(default = "gigabit")]
     pub rate: Rate,
-    /// How many bytes wait in each of its queues at most; default 1000000.
+    /// Capacity of each queue, bytes; default 1000000.
     #[serde(default = "megabyte")]
     pub queue_bytes: u32,
-    /// How many queues it has, of which one goes before all below it; 1 to 8, default 1.
+    /// Number of strict-priority queues; 1 to 8, default 1.
     #[serde(default = "one_queue")]
     pub priorities: u8,
 }

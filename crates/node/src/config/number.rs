@@ -1,4 +1,4 @@
-//! Numbers that TOML cannot hold: 64 bits unsigned, and bytes in hexadecimal.
+//! Numbers that TOML cannot represent: unsigned 64-bit integers, and bytes in hexadecimal.
 
 use serde::de::{Deserialize, Deserializer, Error};
 
@@ -11,7 +11,7 @@ pub(super) fn hex_u64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64,
     })
 }
 
-/// Reads pairs of hexadecimal digits, with or without `0x` in front.
+/// Reads pairs of hexadecimal digits, with or without a `0x` prefix.
 pub(super) fn hex_bytes(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_prefix("0x").unwrap_or(text).as_bytes();
     let (pairs, rest) = digits.as_chunks::<2>();

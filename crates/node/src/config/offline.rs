@@ -1,10 +1,10 @@
-//! What a device would have measured about packets from a capture file.
+//! Device measurements for packets from a capture file.
 
 use serde::Deserialize;
 
 use super::InstructionList;
 
-/// `[offline]`: stands in for the device where packets come from a capture file.
+/// `[offline]`: stands in for the device when packets come from a capture file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OfflineConfig {
@@ -22,7 +22,7 @@ pub struct OfflineConfig {
     pub egress_utilization: u32,
     /// Instructions this node answers with all ones.
     pub unavailable: InstructionList,
-    /// What is different for some of the packets.
+    /// Overrides for some of the packets.
     pub packets: Vec<OfflinePackets>,
 }
 
@@ -41,8 +41,8 @@ impl Default for OfflineConfig {
     }
 }
 
-/// `[[offline.packets]]`: what is different for some packets; of several entries about a packet the last one
-/// with a key decides.
+/// `[[offline.packets]]`: overrides for a range of packets; for each key, the last entry that matches a
+/// packet and has the key applies.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfflinePackets {
@@ -51,10 +51,10 @@ pub struct OfflinePackets {
     /// The last packet; default: the last of the capture.
     #[serde(default)]
     pub to: Option<u64>,
-    /// The interface it comes in by.
+    /// The ingress interface.
     #[serde(default)]
     pub ingress: Option<u16>,
-    /// The interface it leaves by.
+    /// The egress interface.
     #[serde(default)]
     pub egress: Option<u16>,
     /// Hop latency, nanoseconds.
@@ -69,7 +69,7 @@ pub struct OfflinePackets {
     /// Utilisation of the egress interface.
     #[serde(default)]
     pub egress_utilization: Option<u32>,
-    /// The device drops the packet for the reason with this code.
+    /// The reason code with which the device drops the packet.
     #[serde(default)]
     pub drop: Option<u8>,
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
-/// `[[probe]]`: UDP packets that the source makes itself, with INT as `[source]` says.
+/// `[[probe]]`: UDP packets that the source generates, with INT as configured in `[source]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeConfig {
@@ -19,18 +19,18 @@ pub struct ProbeConfig {
     /// Destination port; default 9, discard.
     #[serde(default = "discard_port")]
     pub destination_port: u16,
-    /// Identifier of the interface they leave by.
+    /// Identifier of the egress interface.
     pub egress: u16,
-    /// Time from one to the next, milliseconds, 1 to 86,400,000; default 1000.
+    /// Interval between probes, milliseconds, 1 to 86,400,000; default 1000.
     #[serde(default = "a_second")]
     pub interval_ms: u64,
     /// Whether the sink discards them (D); default true.
     #[serde(default = "yes")]
     pub discard: bool,
-    /// Bytes of payload, zeros, at most 9,000; default 0.
+    /// Payload length, bytes of zeros, at most 9,000; default 0.
     #[serde(default)]
     pub payload: u16,
-    /// Source MAC address; default 02:01 and the node id.
+    /// Source MAC address; default 02:01 followed by the node id.
     #[serde(default)]
     pub source_mac: Option<Mac>,
     /// Destination MAC address, that of the next hop; default 02:00:00:00:00:00.

@@ -1,4 +1,4 @@
-//! Where and how reports go.
+//! Destination and format of reports.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -11,23 +11,23 @@ use inband_wire::{ipv4, ipv6, udp};
 use super::format::{InnerForm, ReportVersion, SourceInserted};
 use super::session::{Distribution, FIRST_DYNAMIC_PORT, SessionConfig};
 
-/// `[report]`: where and how reports go.
+/// `[report]`: destination and format of reports.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReportConfig {
     /// The collector's address and UDP port; default 127.0.0.1:32766.
     pub collector: SocketAddr,
-    /// Address the reports come from, of the collector's IP version; default: see [`ReportConfig::source`].
+    /// Source address of the reports, of the collector's IP version; default: see [`ReportConfig::source`].
     pub source_address: Option<IpAddr>,
     /// The report format; default 2.0.
     pub version: ReportVersion,
-    /// Which part of the hardware reports, 0 to 63; default 0.
+    /// Identifier of the reporting hardware subsystem (hw_id), 0 to 63; default 0.
     pub hw_id: u8,
-    /// How many reports share a datagram, 1 to 255; default 1.
+    /// Maximum number of reports in a datagram, 1 to 255; default 1.
     pub group: NonZeroU8,
-    /// How long a report waits for others at most, milliseconds; default 100.
+    /// Maximum time a report waits for others, milliseconds; default 100.
     pub group_ms: u64,
-    /// How many bytes of the original packet a report keeps, from its first on; its INT comes on top. Default 128.
+    /// How many leading bytes of the original packet a report keeps; its INT comes on top. Default 128.
     pub truncate: u16,
     /// Largest IP packet that reaches the collector, 256 to 65535 bytes; default 65535.
     pub path_mtu: u16,
@@ -35,23 +35,23 @@ pub struct ReportConfig {
     pub inner: InnerForm,
     /// Where source-inserted metadata is reported; default `header`.
     pub source_inserted: SourceInserted,
-    /// Whether Host-INT's latency reports name their sink in a word of its own, as Host-INT does since 0.1.1; default
-    /// true.
+    /// Whether Host-INT's latency reports name their sink in a separate word, as Host-INT does since 0.1.1;
+    /// default true.
     pub sink_node_id: bool,
-    /// Which packets are reported; default `none`: every one.
+    /// Filter for packet reports; default `none`: every packet is reported.
     pub filter: ReportFilter,
-    /// UDP port the reports come from; default 49152.
+    /// UDP source port of the reports; default 49152.
     pub source_port: u16,
-    /// Whether the UDP source port is a hash of the reported flow, so that reports take different paths; default
-    /// false. Needs `group = 1`.
+    /// Whether the UDP source port is a hash of the reported flow, so that reports take different paths;
+    /// default false. Requires `group = 1`.
     pub port_entropy: bool,
     /// DSCP of the reports' packets, 0 to 63; default 0.
     pub dscp: u8,
-    /// How many reports a second go out at most; default 0: all.
+    /// Maximum report rate, reports a second; default 0: unlimited.
     pub reports_per_second: u32,
-    /// Which sessions a report goes to, where there are several; default `all`.
+    /// How reports are distributed among several sessions; default `all`.
     pub distribute: Distribution,
-    /// Several collectors; without any there is one session, of the keys above.
+    /// One session per collector; if empty there is a single session, with the keys above.
     #[serde(rename = "session")]
     pub sessions: Vec<SessionConfig>,
 }
@@ -83,15 +83,15 @@ impl Default for ReportConfig {
 }
 
 impl ReportConfig {
-    /// Largest UDP payload that the path to the collector carries, bytes.
+    /// Largest UDP payload on the path to the collector, bytes.
     #[must_use]
     pub fn max_payload_bytes(&self) -> usize {
         let ip = if self.collector.is_ipv4() { ipv4::HEADER_BYTES } else { ipv6::HEADER_BYTES };
         usize::from(self.path_mtu).saturating_sub(ip + udp::HEADER_BYTES)
     }
 
-    /// The address reports come from where packets are written to a file: the configured one, else loopback
-    /// for a collector on loopback, else a documentation address (192.0.2.1 or 2001:db8::1).
+    /// Source address of reports written to a file: the configured one, else loopback for a collector on
+    /// loopback, else a documentation address (192.0.2.1 or 2001:db8::1).
     #[must_use]
     pub fn source(&self) -> IpAddr {
         let default = match self.collector.ip() {
@@ -103,7 +103,7 @@ impl ReportConfig {
         self.source_address.unwrap_or(default)
     }
 
-    /// One configuration for each report session: those of `[[report.session]]`, or without any this one.
+    /// One configuration per report session: those of `[[report.session]]`, or this one if there are none.
     #[must_use]
     pub fn sessions(&self) -> Vec<Self> {
         if self.sessions.is_empty() {
@@ -146,10 +146,10 @@ impl ReportConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReportFilter {
-    /// Every one.
+    /// All of them.
     #[default]
     None,
-    /// Those that SD-Fabric's filters and triggers let pass.
+    /// Those selected by SD-Fabric's filters and triggers.
     Smart,
 }
 
@@ -157,22 +157,23 @@ pub enum ReportFilter {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SmartConfig {
-    /// Longest time between two reports of a flow, milliseconds; default 1000.
+    /// Interval between two reports of an unchanged flow, milliseconds; default 1000.
     pub interval_ms: u64,
-    /// Least change of hop latency that is reported, nanoseconds; default 256.
+    /// Minimum change of hop latency that is reported, nanoseconds; default 256.
     pub min_hop_latency_change_ns: u32,
-    /// The same of one-way latency, which is compared where hops have timestamps and no hop latency; default:
-    /// `min_hop_latency_change_ns`.
+    /// Minimum change of one-way latency, which is compared if hops have timestamps and no hop latency;
+    /// default: `min_hop_latency_change_ns`.
     pub min_one_way_latency_change_ns: Option<u32>,
-    /// What is a change of latency; default `difference`.
+    /// How a change of latency is determined; default `difference`.
     pub latency_change: LatencyChange,
-    /// How many flows are remembered exactly, about 100 bytes each; the rest share 3 MiB of digests. Default 65536.
+    /// How many flows are stored exactly, about 100 bytes each; the rest share 3 MiB of digests. Default
+    /// 65536.
     pub flows: u32,
-    /// The same for the drops of a flow for one reason; default 16384.
+    /// How many dropped flows are stored exactly, one entry per flow and drop reason; default 16384.
     pub drops: u32,
     /// Thresholds by queue id, on every interface.
     pub queue: BTreeMap<String, SmartQueue>,
-    /// Thresholds of single interfaces, by interface id; they replace those of every interface.
+    /// Thresholds of individual interfaces, by interface id; they replace those of every interface.
     pub interface: BTreeMap<String, SmartInterface>,
 }
 
@@ -199,15 +200,15 @@ impl Default for SmartConfig {
     }
 }
 
-/// What of two packets of a flow, one after the other, is a change of latency.
+/// How a change of latency between two consecutive packets of a flow is determined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LatencyChange {
-    /// A difference greater than the least change.
+    /// Their difference exceeds the minimum change.
     #[default]
     Difference,
-    /// Another multiple of the least change, rounded down to a power of two, as in fabric-tna. Queue reports go past
-    /// the flow filter as there, too.
+    /// Their multiples of the minimum change differ, the minimum rounded down to a power of two, as in
+    /// fabric-tna. As there, queue reports bypass the flow filter.
     Quantum,
 }
 
@@ -215,12 +216,12 @@ pub enum LatencyChange {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmartQueue {
-    /// Hop latency from which packets are reported, nanoseconds.
+    /// Hop latency at and above which packets are reported, nanoseconds.
     pub trigger_ns: u32,
-    /// Hop latency below which the quota is filled up again, nanoseconds; default trigger / 2.
+    /// Hop latency below which the quota is refilled, nanoseconds; default trigger / 2.
     #[serde(default)]
     pub reset_ns: Option<u32>,
-    /// How many packets are reported until then; default 1024.
+    /// How many packets are reported before the next refill; default 1024.
     #[serde(default = "sd_fabric_quota")]
     pub quota: u32,
 }

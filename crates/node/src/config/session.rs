@@ -1,4 +1,4 @@
-//! A report session, and how reports are distributed among them.
+//! Report sessions, and the distribution of reports among them.
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU8;
@@ -7,27 +7,27 @@ use serde::Deserialize;
 
 use super::format::ReportVersion;
 
-/// Which sessions a report goes to.
+/// How reports are distributed among sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
-    /// Every one.
+    /// Every report goes to all sessions.
     #[default]
     All,
-    /// One, the same for all reports of a flow.
+    /// Each report goes to one session, the same for all reports of a flow.
     FlowHash,
 }
 
-/// `[[report.session]]`: a collector; what is not given is as in `[report]`.
+/// `[[report.session]]`: a collector; omitted keys are as in `[report]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionConfig {
     /// The collector's address and UDP port.
     pub collector: SocketAddr,
-    /// Address the reports come from.
+    /// Source address of the reports.
     #[serde(default)]
     pub source_address: Option<IpAddr>,
-    /// UDP port they come from.
+    /// UDP source port of the reports.
     #[serde(default)]
     pub source_port: Option<u16>,
     /// Whether the UDP source port is a hash of the flow.
@@ -39,13 +39,13 @@ pub struct SessionConfig {
     /// The report format.
     #[serde(default)]
     pub version: Option<ReportVersion>,
-    /// Which part of the hardware reports.
+    /// Identifier of the reporting hardware subsystem (hw_id).
     #[serde(default)]
     pub hw_id: Option<u8>,
-    /// How many reports share a datagram.
+    /// Maximum number of reports in a datagram.
     #[serde(default)]
     pub group: Option<NonZeroU8>,
-    /// How long a report waits for others at most, milliseconds.
+    /// Maximum time a report waits for others, milliseconds.
     #[serde(default)]
     pub group_ms: Option<u64>,
     /// How many bytes of the original packet a report keeps; its INT comes on top.
@@ -54,7 +54,7 @@ pub struct SessionConfig {
     /// Largest IP packet that reaches the collector, bytes.
     #[serde(default)]
     pub path_mtu: Option<u16>,
-    /// How many reports a second go out at most; 0: all.
+    /// Maximum report rate, reports a second; 0: unlimited.
     #[serde(default)]
     pub reports_per_second: Option<u32>,
 }

@@ -1,11 +1,11 @@
-//! What a node does as a source and as a sink.
+//! The settings of a node as a source and as a sink.
 
 use serde::Deserialize;
 
 use super::instruction::{Instruction, InstructionList};
 use super::watch::PortRange;
 
-/// `[source]`: what the node asks for in the packets it starts INT in.
+/// `[source]`: what the node requests in the packets it starts INT in.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SourceConfig {
@@ -13,20 +13,20 @@ pub struct SourceConfig {
     pub mode: Mode,
     /// The baseline instructions; default node id and queue occupancy.
     pub instructions: InstructionList,
-    /// How many hops may add metadata, 0 to 255; default 8.
+    /// Maximum number of hops that add metadata, 0 to 255; default 8.
     pub remaining_hops: u8,
     /// Whether the source adds or reports its own metadata; default true.
     pub own_metadata: bool,
-    /// Whether the sink is to discard the packet (D); default false.
+    /// Whether the sink discards the packet (D); default false.
     pub discard: bool,
-    /// Whether INT starts only in traffic that is known to be congestion controlled: TCP, SCTP, DCCP, and the UDP
+    /// Whether INT is started only in traffic known to be congestion controlled: TCP, SCTP, DCCP, and the UDP
     /// of `congestion_controlled_ports`, also inside tunnels; default false.
     pub congestion_controlled_only: bool,
     /// UDP ports, source or destination, of applications that control congestion themselves; default 443, QUIC.
     pub congestion_controlled_ports: Vec<PortRange>,
-    /// INT in copies, of one of so many watched packets, which the sink discards; default 0: no copies.
+    /// Starts INT in a copy of one in this many watched packets, discarded by the sink; default 0: no copies.
     pub clone: u32,
-    /// Whether nodes on the way are to copy the packet on all paths, in the versions before 2.0; default `none`.
+    /// Paths on which transit hops replicate the packet, in versions before 2.0; default `none`.
     pub replicate: Replicate,
     /// The domain-specific instructions; default none.
     pub domain: Option<SourceDomain>,
@@ -49,23 +49,23 @@ impl Default for SourceConfig {
     }
 }
 
-/// On which paths a packet is asked to be copied.
+/// Paths on which a packet is to be replicated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Replicate {
-    /// On its own only.
+    /// Its own path only.
     #[default]
     None,
     /// On every physical port of a port channel.
     Port,
-    /// On every next hop of the same cost.
+    /// On every equal-cost next hop.
     NextHop,
-    /// On both.
+    /// On every port and every equal-cost next hop.
     Both,
 }
 
 impl Replicate {
-    /// The name users write.
+    /// The name in configuration files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ impl Replicate {
         }
     }
 
-    /// The value of Rep.
+    /// The value of the Rep field.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {
@@ -97,11 +97,11 @@ pub enum Mode {
     Md,
     /// INT-MX: instructions in the packet, metadata in reports.
     Mx,
-    /// INT-XD: nothing in the packet; each node reports what its own watchlist says.
+    /// INT-XD: nothing in the packet; each node reports what its own watchlist selects.
     Xd,
 }
 
-/// `[source.domain]`: the domain-specific instructions a source asks for.
+/// `[source.domain]`: the domain-specific instructions a source requests.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourceDomain {
@@ -115,11 +115,11 @@ pub struct SourceDomain {
     pub flags: u16,
 }
 
-/// `[sink]`: what the node does as a sink.
+/// `[sink]`: the settings of the sink.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SinkConfig {
-    /// Where the sink's own metadata goes; default `stack`.
+    /// Destination of the sink's own metadata; default `stack`.
     pub own_metadata: SinkMetadata,
     /// Whether the original DSCP is restored; default true. Otherwise the marking bits are cleared.
     pub restore_dscp: bool,
@@ -131,14 +131,14 @@ impl Default for SinkConfig {
     }
 }
 
-/// Where a sink's own metadata goes.
+/// The destination of a sink's own metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SinkMetadata {
-    /// Onto the metadata stack, as a transit hop's.
+    /// The metadata stack, as on a transit hop.
     #[default]
     Stack,
-    /// Into the metadata of its report.
+    /// The metadata of its report.
     Report,
     /// Nowhere.
     None,

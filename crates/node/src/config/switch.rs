@@ -1,4 +1,4 @@
-//! What a node on live interfaces is told beside what every node is.
+//! Settings of a node on live interfaces.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,47 +12,47 @@ use super::watch::Prefix;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SwitchConfig {
-    /// Who forwards; default `kernel`.
+    /// What forwards packets; default `kernel`.
     pub datapath: Datapath,
-    /// How the engine's forwarding decides; default `learn`.
+    /// How the engine chooses the egress interface; default `learn`.
     pub forwarding: Forwarding,
-    /// How the engine gets at frames; default `auto`.
+    /// How the engine sends and receives frames; default `auto`.
     pub io: FrameIo,
-    /// Where the kernel's programs run; default `auto`.
+    /// Attach point of the kernel's programs; default `auto`.
     pub xdp: Xdp,
-    /// The address and port metrics are served at; default, and empty: nowhere.
+    /// The address and port metrics are served at; default, and empty: no metrics endpoint.
     pub metrics: String,
 }
 
-/// Who forwards.
+/// What forwards packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Datapath {
-    /// Linux; INT is done on the way.
+    /// Linux; INT is processed on its forwarding path.
     #[default]
     Kernel,
-    /// The program.
+    /// This program.
     Engine,
 }
 
-/// How the engine's forwarding decides.
+/// How the engine chooses the egress interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forwarding {
-    /// As a bridge that learns where Ethernet addresses are.
+    /// As a bridge that learns Ethernet addresses.
     #[default]
     Learn,
-    /// As a router, by the kernel's routing table and neighbours.
+    /// As a router, by the kernel's routing table and neighbors.
     Routes,
-    /// By `[[static]]`, and nothing in a frame is changed.
+    /// By `[[static]]`, leaving frames unmodified.
     Static,
 }
 
-/// How the engine gets at frames.
+/// How the engine sends and receives frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrameIo {
-    /// The fastest that works.
+    /// The fastest available.
     #[default]
     Auto,
     /// AF_XDP sockets.
@@ -61,28 +61,28 @@ pub enum FrameIo {
     AfPacket,
 }
 
-/// Where the kernel's programs run.
+/// Where the kernel's programs are attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Xdp {
-    /// In front of the stack, in the driver, where that works and nothing in the stack has to see the packets.
+    /// In the driver, ahead of the stack, if supported and nothing in the stack needs to see the packets.
     #[default]
     Auto,
-    /// In the stack alone.
+    /// Only in the stack.
     Off,
-    /// In front of the stack, in the driver.
+    /// In the driver, ahead of the stack.
     Native,
-    /// In front of the stack, behind the driver.
+    /// Ahead of the stack, after the driver.
     Generic,
 }
 
-/// `[[static]]`: where frames to a destination leave.
+/// `[[static]]`: the egress interfaces for a destination.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StaticConfig {
     /// The destination's address prefix.
     pub destination: Prefix,
-    /// Identifiers of the interfaces; of several the flow decides.
+    /// Interface identifiers; of several, one is chosen per flow.
     pub interfaces: Vec<u16>,
 }
 

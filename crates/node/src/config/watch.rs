@@ -1,4 +1,4 @@
-//! An entry of the flow watchlist, and which packets it matches.
+//! Entries of the flow watchlist, and the packets they match.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -11,9 +11,9 @@ use serde::de::{Deserializer, Error, Visitor};
 
 use super::Actions;
 
-/// `[[watch]]`: one entry of the flow watchlist; all given keys must match.
+/// `[[watch]]`: one entry of the flow watchlist; all keys that are present must match.
 ///
-/// For a packet in a tunnel (GTP-U, VXLAN, Geneve, GRE, IP in IP, MPLS) they are those of the innermost packet.
+/// For a packet in a tunnel (GTP-U, VXLAN, Geneve, GRE, IP in IP, MPLS) keys refer to the innermost packet.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WatchEntry {
@@ -35,13 +35,14 @@ pub struct WatchEntry {
     /// Network identifier of VXLAN or Geneve, 24 bits.
     #[serde(deserialize_with = "vni")]
     pub vni: Option<u32>,
-    /// Identifier of the interface the packet comes in by.
+    /// Identifier of the ingress interface.
     pub ingress: Option<u16>,
-    /// What is done about the packet; default `all`.
+    /// The actions on the packet; default `all`.
     pub action: Actions,
-    /// One in so many packets starts INT or is reported as a flow; default 1: every one. Drops are not sampled.
+    /// One in this many packets starts INT or is reported as a flow; default 1: every packet. Drops are not
+    /// sampled.
     pub sample: NonZeroU32,
-    /// Of the entries that match the one with the highest priority decides, among equals the first; default 0.
+    /// The matching entry with the highest priority applies, among equals the first; default 0.
     pub priority: u32,
 }
 
@@ -78,7 +79,7 @@ fn vni<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Err
     is_vni.then_some(Some(vni)).ok_or_else(|| D::Error::custom(format_args!("{vni} is not a VNI, 24 bits")))
 }
 
-/// An address prefix such as `10.0.0.0/8`; an address alone means all of it. Host bits are ignored.
+/// An address prefix such as `10.0.0.0/8`; a bare address is a full-length prefix. Host bits are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Prefix {
     address: IpAddr,
@@ -86,7 +87,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// The prefix of `length` bits of `address`; a length past the address's end is the whole address.
+    /// The prefix of the first `length` bits of `address`; a length beyond the address's is its full length.
     #[must_use]
     pub fn new(address: IpAddr, length: u8) -> Self {
         let (address, length) = match address {
@@ -110,7 +111,7 @@ impl Prefix {
         self.address
     }
 
-    /// How many bits the addresses of the prefix share.
+    /// The prefix length, bits.
     #[must_use]
     pub const fn length(&self) -> u8 {
         self.length
