@@ -1,32 +1,33 @@
-//! What happened to the packets, counted by name.
+//! Packet counters, by name.
 
-/// What can happen to a packet in a node.
+/// The outcome of a packet in a node.
 ///
-/// Every packet counts exactly once among the *fates*; the other outcomes say why, and may come on top.
+/// Every packet counts exactly once among the *fates*; the other outcomes give reasons and may come in
+/// addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(usize)]
 pub enum Outcome {
-    /// Fate: not IP, forwarded as it came.
+    /// Fate: not IP, forwarded unchanged.
     NotIp,
-    /// Fate: without INT, forwarded as it came.
+    /// Fate: without INT, forwarded unchanged.
     NoInt,
     /// Fate: INT was started.
     Started,
-    /// Fate: a transit hop's work was done, whether or not metadata was added.
+    /// Fate: processed as a transit hop, whether or not metadata was added.
     Transit,
     /// Fate: INT was removed.
     Stripped,
     /// Fate: the D bit was set, so the sink discarded it.
     Discarded,
-    /// Fate: the C bit was set, so the sink discarded it: another node had made a copy of it.
+    /// Fate: the C bit was set, so the sink discarded it as a copy.
     CopyDiscarded,
-    /// Fate: marked as INT but not readable, forwarded as it came.
+    /// Fate: marked as INT but not readable, forwarded unchanged.
     Malformed,
-    /// Fate: it came with INT by an interface that accepts none, and was dropped.
+    /// Fate: dropped, because it carries INT and its ingress interface accepts none.
     IntFromEdge,
-    /// Fate: its INT is of a version that the sink does not know, and it was dropped.
+    /// Fate: dropped, because the sink does not know its INT version.
     UnknownVersion,
-    /// Fate: the sink could not take all INT out and restore what was there before, and dropped it.
+    /// Fate: dropped, because the sink could not remove all INT and restore the original.
     NotStripped,
     /// Fate: the device dropped it.
     Dropped,
@@ -40,7 +41,7 @@ pub enum Outcome {
     IntermediateReport,
     /// No metadata: a reserved instruction bit is set.
     ReservedInstruction,
-    /// No metadata: the Domain Specific ID is not known.
+    /// No metadata: the Domain Specific ID is unknown.
     UnknownDomain,
     /// No metadata: the shim's length field cannot grow further.
     StackFull,
@@ -50,7 +51,7 @@ pub enum Outcome {
     NotCarried,
     /// Not started: the fixed headers would exceed the egress MTU.
     NotStartedMtu,
-    /// Not started: the length of a shim, option or tunnel header has no room for the fixed headers.
+    /// Not started: the length field of a shim, option or tunnel header has no room for the fixed headers.
     NotStartedLength,
     /// Not started: a checksum field of 0xffff could not be restored bit for bit.
     NotStartedChecksum,
@@ -60,48 +61,48 @@ pub enum Outcome {
     NotStartedCongestion,
     /// A DSCP that marks INT was cleared on a packet without INT.
     Remarked,
-    /// The sequence number of a flow was forgotten, because others took its place.
+    /// The sequence number of a flow was evicted in favor of another flow.
     FlowForgotten,
     /// A watched packet was copied, and INT was started in the copy.
     Cloned,
-    /// A copy was lost: too many waited to be sent.
+    /// A copy was shed: too many were pending.
     CloneShed,
-    /// A packet that asked for it was copied for another interface, with C set.
+    /// A packet was replicated to another interface, as it requested, with C set.
     Replicated,
-    /// A follow-up packet was made of a packet that went ahead without this node's metadata.
+    /// A follow-up packet was created for a packet that was forwarded without this node's metadata.
     FollowedUp,
-    /// A copy, replica or follow-up, was lost: too many waited to be sent.
+    /// A copy, replica or follow-up, was shed: too many were pending.
     CopyShed,
-    /// A probe was made.
+    /// A probe was generated.
     ProbeMade,
-    /// A probe was lost: too many waited to be sent.
+    /// A probe was shed: too many were pending.
     ProbeShed,
-    /// The sender of a packet was told that INT makes it too big.
+    /// A "too big" message was sent: INT makes the packet exceed the MTU.
     IcmpSent,
-    /// It was not told: it cannot help it, or such a packet may not be answered.
+    /// No "too big" message: the sender cannot act on it, or such a packet may not be answered.
     IcmpWithheld,
-    /// It was not told: there were too many messages.
+    /// No "too big" message: the rate limit was reached.
     IcmpLimited,
-    /// A message was lost: too many waited to be sent.
+    /// A "too big" message was shed: too many were pending.
     IcmpShed,
     /// Packets of a numbered flow are missing, and have been for the hold time.
     LossFound,
     /// A report was queued.
     Reported,
-    /// A report was lost: the queue was full.
+    /// A report was shed: the queue was full.
     ReportShed,
-    /// A report was not made: the packet's INT does not fit the path MTU to the collector.
+    /// A report was suppressed: the packet's INT does not fit the path MTU to the collector.
     ReportMtuExceeded,
-    /// A report was not made: its session has had enough of them within a second.
+    /// A report was suppressed: its session has reached its rate limit.
     ReportLimited,
-    /// A report was not made: its flow was reported less than an interval ago, and nothing has changed.
+    /// A report was suppressed: its flow was reported less than an interval ago and is unchanged.
     ReportWithheld,
-    /// A packet in a congested queue was not reported: the quota of the queue is used up.
+    /// A packet in a congested queue was not reported: the queue's quota is exhausted.
     QueueOverQuota,
 }
 
 impl Outcome {
-    /// All outcomes, in the order they are shown.
+    /// All outcomes, in display order.
     pub const ALL: [Self; 46] = [
         Self::NotIp,
         Self::NoInt,
@@ -151,7 +152,7 @@ impl Outcome {
         Self::QueueOverQuota,
     ];
 
-    /// The outcomes of which every packet has exactly one.
+    /// The fates: every packet has exactly one.
     pub const FATES: [Self; 12] = [
         Self::NotIp,
         Self::NoInt,
@@ -172,7 +173,7 @@ impl Outcome {
         matches!(self, Self::IntFromEdge | Self::UnknownVersion | Self::NotStripped)
     }
 
-    /// The name users read.
+    /// The displayed name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -226,7 +227,7 @@ impl Outcome {
     }
 }
 
-/// How often each outcome happened.
+/// A counter per outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counters([u64; Outcome::ALL.len()]);
 
@@ -237,7 +238,7 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// How often `outcome` happened.
+    /// The count of `outcome`.
     #[must_use]
     pub fn get(&self, outcome: Outcome) -> u64 {
         self.0.get(outcome as usize).copied().unwrap_or(0)

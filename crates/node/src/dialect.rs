@@ -1,14 +1,14 @@
-//! Settings that the dialect of a domain has no form of.
+//! Validation of settings against the dialect of a domain.
 
 use inband_wire::int::{Dialect, Version};
 
 use crate::config::{EncapsulationKind, Mode, NodeConfig};
 use crate::error::ConfigError;
 
-/// Checks that the version, the encapsulation and the mode exist in the dialect.
+/// Checks that the dialect supports the version, the encapsulation and the mode.
 ///
 /// # Errors
-/// The first setting that the dialect has no form of.
+/// The first setting that the dialect does not support.
 pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     let Some(dialect) = config.encapsulation.dialect() else { return Ok(()) };
     let refuse = |key, found: &str, supported: &[&str]| {

@@ -1,4 +1,4 @@
-//! Changes of a packet's domain-specific fields behind its source.
+//! Changes to a packet's domain-specific fields after its source.
 
 use zerocopy::byteorder::big_endian::U16;
 
@@ -24,7 +24,7 @@ pub(crate) fn set_flags(bytes: &mut [u8], layers: &Layers, location: &Location, 
     correct(bytes, layers, Sum::word(old), Sum::word(new));
 }
 
-/// Replaces the cumulative source-inserted metadata of an INT-MX packet that this node has a value for.
+/// Replaces the cumulative source-inserted metadata of an INT-MX packet for which this node has a value.
 // int-2.1/mx-15; int-2.1/mx-14: the rest stays as the source wrote it.
 pub(crate) fn accumulate(
     bytes: &mut [u8],

@@ -1,4 +1,4 @@
-//! The domain-specific instructions this node knows, and the values it gives for them.
+//! The domain-specific instructions this node knows, and their values.
 
 use std::ops::Range;
 
@@ -12,22 +12,22 @@ use crate::error::ConfigError;
 /// One domain with the values this node gives for its instructions.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownDomain {
-    /// Lengths and who inserts what.
+    /// Metadata lengths, and which node inserts what.
     pub(crate) wire: Domain,
     /// Source-inserted metadata that every node reports.
     pub(crate) for_all_nodes: u16,
     /// Source-inserted metadata that the sink reports.
     pub(crate) for_the_sink: u16,
-    /// Source-inserted metadata that nodes behind the source may change.
+    /// Source-inserted metadata that nodes after the source may change.
     pub(crate) cumulative: u16,
     /// DS Flags this node sets as a transit hop.
     pub(crate) set_flags: u16,
-    /// Metadata that numbers the packets of a flow.
+    /// Metadata that holds the packet's flow sequence number.
     pub(crate) flow_sequence: u16,
     values: [Value; 16],
 }
 
-/// What a value may depend on.
+/// The inputs of domain-specific values.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ValueContext {
     pub(crate) ethernet_source: Option<[u8; 6]>,
@@ -39,9 +39,11 @@ pub(crate) struct ValueContext {
 
 impl KnownDomain {
     /// # Errors
-    /// An id of 0, a bit that is out of range or given twice, a length of 0, a constant of another length.
+    /// An id of 0, a bit that is out of range or given twice, a length of 0, or a constant of the wrong
+    /// length.
     pub(crate) fn new(config: &DomainConfig) -> Result<Self, ConfigError> {
-        // int-2.1/md-14, int-2.1/md-15, int-2.1/mx-06, int-2.1/mx-07: domain 0 is everybody's, and defines no instruction.
+        // int-2.1/md-14, int-2.1/md-15, int-2.1/mx-06, int-2.1/mx-07: domain 0 is shared by all and defines
+        // no instruction.
         if config.id == 0 {
             return Err(ConfigError::out_of_range("domain.id", 0, "0x0001 to 0xffff"));
         }
@@ -89,8 +91,8 @@ impl KnownDomain {
         Ok(Self { wire, for_all_nodes, for_the_sink, cumulative, set_flags, flow_sequence, values })
     }
 
-    /// Writes the values of the instructions `bits`, in their order, all ones where there is none; returns
-    /// how many bytes of `out` were written.
+    /// Writes the values of the instructions `bits` in bit order, all ones if there is none; returns the
+    /// number of bytes written to `out`.
     pub(crate) fn write(&self, bits: u16, context: &ValueContext, out: &mut [u8]) -> usize {
         // int-2.1/md-16, int-2.1/md-23: in the order of the bits, behind the baseline metadata.
         set_bits(bits).fold(0, |at, bit| {
@@ -102,8 +104,8 @@ impl KnownDomain {
         })
     }
 
-    /// The part of `inserted`, the source-inserted metadata of an INT-MX packet with `ds_instruction`, that belongs
-    /// to `bit`; `None` where the lengths do not agree with what this node knows, or it has been cut.
+    /// The part of `inserted`, the source-inserted metadata of an INT-MX packet with `ds_instruction`, for
+    /// `bit`; `None` if the lengths do not match this node's configuration or the metadata is truncated.
     pub(crate) fn inserted<'a>(
         &self,
         ds_instruction: u16,
@@ -114,7 +116,7 @@ impl KnownDomain {
         inserted.get(range)
     }
 
-    /// Where in `length` bytes of source-inserted metadata that of `bit` is.
+    /// The range of `bit` in `length` bytes of source-inserted metadata.
     pub(crate) fn inserted_range(
         &self,
         ds_instruction: u16,
@@ -126,12 +128,12 @@ impl KnownDomain {
         if all & mask == 0 || self.wire.source_inserted_words(all)?.bytes() != length {
             return None;
         }
-        // The bits in front of this one are the more significant ones.
+        // The bits before this one are the more significant ones.
         let start = self.wire.source_inserted_words(all & !(mask | (mask - 1)))?.bytes();
         Some(start..start + self.wire.bit_words(bit).bytes())
     }
 
-    /// What a source put into a packet as its node id and its number of the packet in the flow; `None` where it did not.
+    /// The source's node id and flow sequence number in a packet; `None` without a flow sequence number.
     ///
     /// `inserted` is the source-inserted metadata of an INT-MX packet with `ds_instruction`, or the source-only
     /// metadata of an INT-MD packet, which the same bits announce.
@@ -148,7 +150,7 @@ impl KnownDomain {
         Some((node_id, first(&Value::FlowSequence)?))
     }
 
-    /// The instructions of `bits` that this node has a value for.
+    /// The subset of `bits` for which this node has a value.
     pub(crate) fn available(&self, bits: u16, context: &ValueContext) -> u16 {
         set_bits(bits)
             .filter(|bit| self.values.get(*bit).is_some_and(|value| value.is_available(context)))
@@ -168,7 +170,7 @@ impl Value {
         }
     }
 
-    /// Numbers stand right-aligned, addresses left-aligned and followed by zeros.
+    /// Numbers are right-aligned, addresses left-aligned and zero-padded.
     fn write(&self, context: &ValueContext, out: &mut [u8]) {
         let number = |number: Option<u32>, out: &mut [u8]| match (number, out.split_last_chunk_mut::<4>()) {
             (Some(number), Some((high, low))) => {
@@ -207,7 +209,7 @@ pub(crate) struct KnownDomains(Vec<KnownDomain>);
 
 impl KnownDomains {
     /// # Errors
-    /// A domain that is given twice or cannot be.
+    /// A domain that is given twice or is invalid.
     pub(crate) fn new(configs: &[DomainConfig]) -> Result<Self, ConfigError> {
         let mut domains: Vec<KnownDomain> = Vec::with_capacity(configs.len());
         for config in configs {
@@ -220,7 +222,7 @@ impl KnownDomains {
         Ok(Self(domains))
     }
 
-    /// What reading a packet needs to know of the domains.
+    /// The domains, as needed to read packets.
     pub(crate) fn wire(&self) -> impl Iterator<Item = Domain> {
         self.0.iter().map(|domain| domain.wire)
     }
@@ -232,10 +234,10 @@ impl KnownDomains {
 }
 
 impl NodeConfig {
-    /// The domain-specific instructions of [`NodeConfig::domains`], as reading a packet needs them.
+    /// The domain-specific instructions of [`NodeConfig::domains`], as needed to read packets.
     ///
     /// # Errors
-    /// A domain that is given twice or cannot be.
+    /// A domain that is given twice or is invalid.
     pub fn wire_domains(&self) -> Result<Vec<Domain>, ConfigError> {
         Ok(KnownDomains::new(&self.domains)?.wire().collect())
     }

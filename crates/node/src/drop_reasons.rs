@@ -1,4 +1,4 @@
-//! What the codes of a device's dropped packets mean.
+//! Drop reason codes of a device.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,26 @@ use inband_wire::drop_reason::Table;
 use crate::config::{DropReasonsConfig, ReasonConfig};
 use crate::error::ConfigError;
 
-/// A table of drop reasons with the device's own on top.
+/// A table of drop reasons, extended by the device's own.
 #[derive(Clone, Debug, Default)]
 pub struct DropReasons {
     table: Table,
     own: BTreeMap<u8, ReasonConfig>,
 }
 
-/// One reason to drop a packet.
+/// A drop reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DropReason<'a> {
     /// A short name.
     pub name: &'a str,
     /// What happened to the packet; may be empty.
     pub meaning: &'a str,
-    /// What to look at when it happens; may be empty.
+    /// A hint for troubleshooting; may be empty.
     pub check: &'a str,
 }
 
 impl DropReasons {
-    /// The table alone.
+    /// The unmodified table.
     #[must_use]
     pub const fn of_table(table: Table) -> Self {
         Self { table, own: BTreeMap::new() }
@@ -58,7 +58,7 @@ impl DropReasons {
         Some(DropReason { name: reason.name, meaning: reason.meaning, check: reason.check })
     }
 
-    /// Whether the code says that a queue had no room for the packet.
+    /// Whether the code means that a queue was full.
     #[must_use]
     pub fn is_tail_drop(&self, code: u8) -> bool {
         self.own.get(&code).map_or(code == self.table.tail_drop(), |reason| reason.tail_drop)

@@ -1,8 +1,8 @@
-//! Why a configuration cannot be run.
+//! Configuration errors.
 
 use thiserror::Error;
 
-/// A configuration that can be read but makes no node.
+/// A configuration that can be parsed but does not describe a valid node.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// A value is outside its range.
@@ -15,7 +15,7 @@ pub enum ConfigError {
         /// What is accepted.
         expected: String,
     },
-    /// Two entries that must differ do not.
+    /// Two entries that must differ are equal.
     #[error("{key} {value} is given twice")]
     Twice {
         /// The key.
@@ -23,7 +23,7 @@ pub enum ConfigError {
         /// The value.
         value: String,
     },
-    /// Something refers to a thing that is not configured.
+    /// A reference to something that is not configured.
     #[error("{key} refers to {value}, which is not configured")]
     Missing {
         /// The key.
@@ -31,14 +31,14 @@ pub enum ConfigError {
         /// The value.
         value: String,
     },
-    /// A setting this engine does not run.
+    /// A setting this engine does not support.
     #[error("{key} = \"{found}\" is not supported by this node; supported: {supported}")]
     Unsupported {
         /// The key.
         key: String,
         /// The value.
         found: String,
-        /// What it runs.
+        /// What is supported.
         supported: String,
     },
 }

@@ -1,11 +1,11 @@
-//! The numbers of packets in their flows.
+//! Flow sequence numbers of a source.
 
 use inband_wire::FiveTuple;
 
-/// The sequence numbers of a source, for up to 65,536 flows, as many as Host-INT's own table holds.
+/// The flow sequence numbers of a source, for up to 65,536 flows, as many as Host-INT's own table holds.
 ///
-/// Flows share sets by the hash of their five-tuple; a set that is full gives up the flow that was quiet longest,
-/// which starts again at 1 when it comes back.
+/// Flows share sets by the hash of their five-tuple; a full set evicts its least recently active flow, which
+/// restarts at 1 when it returns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowSequences {
     sets: Vec<[Option<Flow>; WAYS]>,
@@ -16,7 +16,7 @@ pub(crate) struct FlowSequences {
 struct Flow {
     flow: FiveTuple,
     number: u32,
-    /// Which packet of all was the last of this flow.
+    /// The index, among all packets, of this flow's latest packet.
     last: u64,
 }
 
@@ -24,13 +24,13 @@ const SETS: usize = 8192;
 const WAYS: usize = 8;
 
 impl FlowSequences {
-    /// The number that [`FlowSequences::next`] would give.
+    /// The number that [`FlowSequences::next`] would return.
     pub(crate) fn peek(&self, flow: &FiveTuple) -> u32 {
         let set = self.sets.get(Self::index(flow)).into_iter().flatten().flatten();
         set.into_iter().find(|known| known.flow == *flow).map_or(1, |known| known.number.wrapping_add(1))
     }
 
-    /// The number of the next packet of `flow`, from 1 on, and whether another flow was forgotten for it.
+    /// The number of the next packet of `flow`, starting at 1, and whether another flow was evicted for it.
     // host-int-0.5/packet-06
     pub(crate) fn next(&mut self, flow: &FiveTuple) -> (u32, bool) {
         if self.sets.is_empty() {

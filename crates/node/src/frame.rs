@@ -9,10 +9,10 @@ use std::ops::Range;
 ///                      ^ start             ^ end
 /// ```
 ///
-/// INT is added behind the headers, which are short: a gap opens by moving them towards the front. Their
-/// offsets from the start of the frame stay, those behind the gap grow.
+/// INT is added after the headers, which are short: a gap opens by moving them towards the front. Their
+/// offsets from the start of the frame are unchanged, those after the gap grow.
 ///
-/// `start <= end <= buffer.len()` holds from [`Frame::new`] on, which is why its bytes are indexed.
+/// `start <= end <= buffer.len()` holds from [`Frame::new`] on, so indexing cannot fail.
 #[derive(Debug)]
 pub struct Frame<'a> {
     buffer: &'a mut [u8],
@@ -60,7 +60,7 @@ impl<'a> Frame<'a> {
         &mut self.buffer[self.start..self.end]
     }
 
-    /// Where in the buffer the frame is.
+    /// The frame's range in the buffer.
     #[must_use]
     pub fn range(&self) -> Range<usize> {
         self.start..self.end
@@ -72,23 +72,23 @@ impl<'a> Frame<'a> {
         self.end - self.start
     }
 
-    /// Whether the frame holds no byte.
+    /// Whether the frame is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Room in front of the frame, bytes.
+    /// Room before the frame, bytes.
     #[inline]
     #[must_use]
     pub fn headroom(&self) -> usize {
         self.start
     }
 
-    /// Opens a gap of `length` bytes in front of byte `at`; what is in it is undefined.
+    /// Opens a gap of `length` bytes at byte `at`; its contents are undefined.
     ///
-    /// Returns the frame's bytes, or `None` (and leaves the frame as it was) without enough headroom or
-    /// with `at` behind the frame's end.
+    /// Returns the frame's bytes, or `None` (and leaves the frame unchanged) without enough headroom or with
+    /// `at` past the frame's end.
     #[inline]
     pub(crate) fn open_gap(&mut self, at: usize, length: usize) -> Option<&mut [u8]> {
         if at > self.len() {
@@ -100,9 +100,9 @@ impl<'a> Frame<'a> {
         Some(self.bytes_mut())
     }
 
-    /// Removes the bytes in `gap`, moving what is in front of them.
+    /// Removes the bytes in `gap`, moving those before them.
     ///
-    /// The caller has found `gap` inside the frame; a gap that is not is left alone.
+    /// The caller has found `gap` inside the frame; a gap outside it is ignored.
     #[inline]
     pub(crate) fn close_gap(&mut self, gap: Range<usize>) {
         if gap.start <= gap.end && gap.end <= self.len() {

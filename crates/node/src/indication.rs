@@ -1,4 +1,4 @@
-//! The INT of a packet, found by the mark of this domain, and its type.
+//! The INT of a packet, found by this domain's mark, and its type.
 
 use inband_wire::error::ParseError;
 use inband_wire::int::dialect::read_again;
@@ -22,11 +22,11 @@ pub(crate) enum Int {
     Mx(MxHeader),
     /// A hop-by-hop header of a version before 2.0.
     Earlier,
-    /// A destination header without another one.
+    /// A destination header without any other.
     Destination,
 }
 
-/// Most destination headers that are skipped on the way to an MD or MX header.
+/// Maximum number of destination headers that are skipped before an MD or MX header.
 const MAX_SKIPPED: usize = 4;
 
 /// Finds and reads the INT header that this domain's mark announces.
@@ -58,7 +58,7 @@ pub(crate) fn find(
     parse(bytes, layers, &location).map(|int| Some((location, int)))
 }
 
-/// The same for every mark but a DSCP, which is the common one.
+/// As [`find`], for every mark but the DSCP, the common one.
 #[inline(never)]
 fn find_otherwise(
     carriage: &Carriage,
@@ -99,7 +99,7 @@ fn find_otherwise(
     }
 }
 
-/// The same in a domain whose INT departs from the specification.
+/// As [`find`], in a domain whose INT deviates from the specification.
 #[cold]
 fn find_in_dialect(
     carriage: &Carriage,
@@ -121,8 +121,8 @@ fn find_in_dialect(
     }
 }
 
-/// Whether the header a node acts on may be another one than the first: a tunnel may carry several, of which
-/// destination headers are skipped, and the versions before 2.0 are told apart by what the domain writes.
+/// Whether the header a node acts on may differ from the first: a tunnel may carry several, of which
+/// destination headers are skipped, and versions before 2.0 are distinguished by what the domain writes.
 #[inline]
 fn may_be_behind_another(carriage: &Carriage, first: &Location) -> bool {
     let is_alone = matches!(
@@ -160,8 +160,8 @@ fn chained(
     parse(bytes, layers, &first).map(|int| Some((first, int)))
 }
 
-/// Whether a destination header that stands alone counts: the code points of old mark other things too, so behind
-/// those it has to be one of old.
+/// Whether a lone destination header counts: the code points of earlier versions mark other protocols too, so
+/// behind those the header must be of an earlier version.
 fn is_announced(carriage: &Carriage, bytes: &[u8], layers: &Layers, location: &Location) -> bool {
     if location.version.is_before_2() {
         return true;
@@ -183,7 +183,7 @@ const VXLAN_NEXT_PROTOCOL_OFFSET: usize = 3;
 /// Reads the INT header at `location`, whatever its dialect.
 ///
 /// # Errors
-/// Bytes that cannot be the header they are announced as.
+/// Bytes that do not match their announced header.
 #[inline]
 pub(crate) fn read(bytes: &[u8], layers: &Layers, location: &Location) -> Result<Int, ParseError> {
     let int = parse(bytes, layers, location)?;
@@ -195,7 +195,7 @@ pub(crate) fn read(bytes: &[u8], layers: &Layers, location: &Location) -> Result
     })
 }
 
-/// The same with the flags of INT-MD as they stand.
+/// As [`read`], with the flags of INT-MD as they are on the wire.
 #[inline]
 fn parse(bytes: &[u8], layers: &Layers, location: &Location) -> Result<Int, ParseError> {
     if location.version.is_before_2() {

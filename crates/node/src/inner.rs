@@ -1,4 +1,4 @@
-//! How much of a packet goes into a report, and in which form.
+//! The packet fragment in a report: its length and form.
 
 use zerocopy::IntoBytes;
 
@@ -12,25 +12,25 @@ use crate::config::{InnerForm, ReportConfig, ReportVersion};
 use crate::encapsulation::IntSpan;
 use crate::reported::Reported;
 
-/// Puts packets into reports.
+/// Prepares packets for reports.
 #[derive(Clone, Debug)]
 pub(crate) struct InnerContents {
     truncate: usize,
     form: Form,
-    /// Contents that had to be put together; here so that its memory is used again.
+    /// A buffer for assembled contents, reused between reports.
     together: Vec<u8>,
 }
 
-/// What a packet is in a report.
+/// The form of a packet in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// Itself, cut at a word boundary, because the lengths of 2.0 count words.
+    /// The packet, cut at a word boundary, because the lengths of 2.0 count words.
     Words,
     /// A TLV.
     Tlv,
-    /// Itself, up to the end of the datagram.
+    /// The packet, up to the end of the datagram.
     Bytes,
-    /// An Ethernet frame up to the end of the datagram: 0.5 knows nothing else.
+    /// An Ethernet frame up to the end of the datagram: 0.5 supports nothing else.
     Frame,
 }
 
@@ -52,8 +52,8 @@ impl InnerContents {
         Self { truncate: usize::from(config.truncate), form, together: Vec::new() }
     }
 
-    /// The beginning of the packet as a report has it, in at most `room` bytes; `None` where the packet's INT does not
-    /// fit.
+    /// The beginning of the packet in its report form, in at most `room` bytes; `None` if the packet's INT
+    /// does not fit.
     pub(crate) fn of<'a>(&'a mut self, reported: &Reported<'a>, room: usize) -> Option<Inner<'a>> {
         let Reported { link, ip, packet, int, .. } = *reported;
         let fragment = packet.get(..self.kept(packet.len(), int, self.packet_room(link, room))?)?;
@@ -70,7 +70,7 @@ impl InnerContents {
         })
     }
 
-    /// How much of `room` bytes is left for the packet itself.
+    /// How many of `room` bytes are available to the packet itself.
     const fn packet_room(&self, link: Link, room: usize) -> usize {
         match (self.form, link) {
             (Form::Tlv, _) => {
@@ -82,8 +82,8 @@ impl InnerContents {
         }
     }
 
-    /// How many of the first bytes of a packet of `length` bytes are reported: its INT whole, and `truncate` bytes of
-    /// what is not INT, or fewer where `room` is short.
+    /// How many leading bytes of a packet of `length` bytes are reported: all of its INT, and `truncate`
+    /// bytes of the rest, or fewer if `room` is short.
     // int-2.1/md-43: the metadata stack is in the report, however much of the packet is cut off.
     fn kept(&self, length: usize, int: IntSpan, room: usize) -> Option<usize> {
         let unit = match self.form {
@@ -92,7 +92,7 @@ impl InnerContents {
         };
         let int_end = int.end.min(length);
         let wanted = self.truncate + int.bytes;
-        // What is short enough is padded rather than cut.
+        // A packet within the limit is padded rather than cut.
         let cut = (wanted / unit * unit).max(int_end.next_multiple_of(unit));
         let kept = if length <= wanted { length } else { cut.min(length) };
         let kept = if kept.next_multiple_of(unit) <= room { kept } else { room / unit * unit };
@@ -113,7 +113,7 @@ impl InnerContents {
         self.together.resize(self.together.len().next_multiple_of(4), 0);
     }
 
-    /// Puts an Ethernet header without addresses in front.
+    /// Prepends an Ethernet header with zero addresses.
     fn put_into_frame(&mut self, ip: IpVersion, fragment: &[u8]) {
         let ethertype = match ip {
             IpVersion::V4 => ethernet::IPV4,
@@ -134,7 +134,7 @@ const fn inner_type(link: Link, ip: IpVersion) -> InnerType {
     }
 }
 
-/// Most data of a TLV, whose length counts 255 words.
+/// Maximum data of a TLV, whose length counts 255 words.
 const MAX_TLV_BYTES: usize = 255 * 4;
 /// Both addresses of an Ethernet header.
 const ADDRESSES_BYTES: usize = 12;

@@ -1,4 +1,4 @@
-//! The packet of a tunnel that carries INT, and the packets around it that follow its changes.
+//! The innermost packet of a tunnel, and the outer packets that are updated after it changes.
 
 use zerocopy::byteorder::big_endian::U16;
 
@@ -16,31 +16,31 @@ use crate::carrier::{self, Change};
 use crate::config::EncapsulationKind;
 use crate::encapsulation::Carriage;
 
-/// Where INT in the inner layer goes.
+/// The target of INT in the inner layer.
 pub(crate) enum Innermost {
-    /// Into the packet itself, which is no tunnel.
+    /// The packet itself, which is not a tunnel.
     Itself,
-    /// Into a packet inside of it.
+    /// A packet inside the tunnel.
     Inside(Inside),
-    /// Nowhere: the packets around it could not follow.
+    /// None: the outer packets cannot be updated.
     OutOfReach,
 }
 
-/// The innermost packet of a frame, as it came.
+/// The innermost packet of a frame, as received.
 // int-2.1/l4-03, int-2.1/l4-04
 #[derive(Clone, Debug)]
 pub(crate) struct Inside {
     /// Its headers.
     pub(crate) layers: Layers,
-    /// Offset of the Ethernet header in front of it, if it has one of its own.
+    /// Offset of its own Ethernet header, if it has one.
     pub(crate) ethernet: Option<usize>,
     /// The headers of the outermost packet.
     pub(crate) outermost: Layers,
-    /// Bytes of the outermost packet that are not the innermost one.
+    /// Bytes of the outermost packet outside the innermost one.
     pub(crate) around_bytes: usize,
     /// Whether a checksum around it could not be restored after an incremental update.
     pub(crate) is_ambiguous: bool,
-    /// What is around it, from the inside outwards.
+    /// The outer packets, innermost first.
     around: Vec<Around>,
     frame_bytes: usize,
 }
@@ -49,11 +49,11 @@ pub(crate) struct Inside {
 #[derive(Clone, Copy, Debug)]
 struct Around {
     layers: Layers,
-    /// Whether the IP header is this one's; not where INT has put a UDP header in front of the original one.
+    /// Whether the IP header belongs to it; false if INT has put a UDP header before the original one.
     has_ip: bool,
-    /// The GTP-U header, which counts its payload.
+    /// The GTP-U header, whose length field covers its payload.
     gtpu_at: Option<usize>,
-    /// What its checksum covers, as it came; the header in front of it excepted.
+    /// Sum of the payload its checksum covers, as received; the header before it excepted.
     sum: Sum,
 }
 
@@ -93,7 +93,7 @@ impl Inside {
         })
     }
 
-    /// Corrects lengths and checksums around the innermost packet after it changed, once.
+    /// Corrects lengths and checksums around the innermost packet after it changed; call once.
     pub(crate) fn follow(&self, bytes: &mut [u8]) {
         let grown = bytes.len().saturating_sub(self.frame_bytes);
         let shrunk = self.frame_bytes.saturating_sub(bytes.len());
@@ -114,7 +114,7 @@ impl Around {
         Self::new(bytes, layers, true, gtpu_at)
     }
 
-    /// The UDP header that was the packet's own before INT put a new one in front of it.
+    /// The UDP header that was the packet's own before INT put a new one before it.
     fn original_udp(bytes: &[u8], level: &Level, location: &Location) -> Option<Self> {
         let original = Original::read(bytes, location);
         if location.encapsulation != Encapsulation::Udp || original.ip_protocol != Some(udp::PROTOCOL) {
@@ -133,7 +133,8 @@ impl Around {
     }
 
     fn follow(&self, bytes: &mut [u8], grown: usize, shrunk: usize) {
-        // A header that need not change does not, also where its checksum field could not be corrected and back.
+        // An unaffected header stays unchanged, even if its checksum field could not be corrected and
+        // restored.
         if grown != shrunk {
             self.resize(bytes, grown, shrunk);
         }
@@ -159,8 +160,9 @@ impl Around {
         }
     }
 
-    /// Sums what is behind the first 8 bytes of the L4 header, up to the end that its length names: the UDP header,
-    /// or a GRE header up to its checksum. Zero where there is no checksum, because the sum is not needed then.
+    /// Sums the bytes after the first 8 bytes of the L4 header, up to the end given by its length: the UDP
+    /// header, or a GRE header up to its checksum. Zero if there is no checksum, because the sum is not
+    /// needed then.
     fn payload_sum(&self, bytes: &[u8]) -> Sum {
         let Layers { l4, .. } = self.layers;
         let end = match self.layers.udp(bytes) {
@@ -173,7 +175,7 @@ impl Around {
     }
 }
 
-/// Whether the last packet is what INT has put a new IP header in front of: then that is where INT is.
+/// Whether the last packet is the one before which INT has put a new IP header: then that is where INT is.
 fn is_behind_new_ip(bytes: &[u8], levels: &[&Level]) -> bool {
     let [.., carrier, _] = levels else { return false };
     carrier.int().last().is_some_and(|location| {
@@ -183,7 +185,7 @@ fn is_behind_new_ip(bytes: &[u8], levels: &[&Level]) -> bool {
     })
 }
 
-/// Where the packet ends by its IP header as it stands.
+/// End of the packet according to its current IP header.
 fn ip_end(bytes: &[u8], layers: &Layers) -> usize {
     let length = |at: usize| match bytes.get(at..at + 2) {
         Some([high, low]) => usize::from(u16::from_be_bytes([*high, *low])),

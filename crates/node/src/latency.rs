@@ -1,4 +1,4 @@
-//! What a sink of Host-INT reports of a packet that arrived.
+//! Host-INT latency reports.
 
 use inband_wire::int::earlier::HopByHop;
 use inband_wire::int::locate::Encapsulation;
@@ -8,7 +8,7 @@ use inband_wire::layers::{IpVersion, Layers};
 use inband_wire::report::earlier::LatencyDraft;
 use inband_wire::{tcp, udp};
 
-/// The headers of a Host-INT packet as it came, both its hops, and its number.
+/// The headers of a Host-INT packet as received, both its hops, and its number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Latency {
     headers: [u8; MAX_HEADER_BYTES],
@@ -25,8 +25,8 @@ const TOS_OFFSET: usize = 1;
 
 impl Latency {
     // host-int-0.5/report-03
-    /// Takes down what the packet says that the sink, whose own hop is `sink`, has received; `None` where it is not
-    /// one of Host-INT with its source's hop and number.
+    /// Records the packet as received by the sink, whose own hop is `sink`; `None` if it is not Host-INT with
+    /// its source's hop and number.
     pub(crate) fn of(
         bytes: &[u8],
         layers: &Layers,
@@ -47,7 +47,7 @@ impl Latency {
             _ => (layers.protocol, layers.l4),
         };
         if location.encapsulation == Encapsulation::Udp {
-            // As if INT were behind the L4 header the packet had before; nothing else is corrected.
+            // As if INT were behind the original L4 header; nothing else is corrected.
             *ip.get_mut(ipv4::PROTOCOL_OFFSET)? = protocol;
             let tos = ip.get_mut(TOS_OFFSET)?;
             *tos = mark.applied_to(*tos >> 2) << 2 | *tos & 3;
@@ -58,7 +58,7 @@ impl Latency {
         Some(Self { headers, header_bytes, sink: one_sided(sink), source, flow_sequence: int.sequence? })
     }
 
-    /// The report with this number, made at `now`, nanoseconds since 1970.
+    /// The report with this number, created at `now`, nanoseconds since 1970.
     pub(crate) fn draft(&self, sequence: u32, now: u64, sink_node_id: Option<u32>) -> LatencyDraft<'_> {
         LatencyDraft {
             sequence,
@@ -72,7 +72,7 @@ impl Latency {
     }
 }
 
-/// The hop of a host, which has one interface and one time for a packet and gives them twice.
+/// The hop of a host, which has one interface and one timestamp per packet and reports each twice.
 // host-int-0.5/packet-10
 fn one_sided(hop: HopMetadata) -> HopMetadata {
     HopMetadata {

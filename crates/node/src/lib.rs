@@ -1,11 +1,12 @@
-//! The INT node engine: what a node does with a packet.
+//! The INT node engine: packet processing of sources, transit hops and sinks.
 //!
-//! [`Node`] is source, transit hop and sink in one. It does no I/O: the caller hands it a [`Frame`] with
-//! headroom and a [`Passage`] that says where the frame came in, where it goes and what the device
-//! measured, then drains [`Node::poll_output`]. Reading order: [`node`] and its `roles` decide, `source` and `transit` act,
-//! `encapsulation` puts INT in and takes it out, `carrier` keeps lengths and checksums right, `earlier` does the
-//! versions before 2.0, `watchlist` selects packets, `smart` holds reports back, [`loss`] finds what never came,
-//! `sessions` says who gets a report, `reporter` writes it and `report_queue` puts reports into datagrams.
+//! [`Node`] is source, transit hop and sink in one. It does no I/O: the caller passes it a [`Frame`] with
+//! headroom and a [`Passage`] that gives the ingress and egress interfaces and the device's measurements,
+//! then drains [`Node::poll_output`]. Reading order: [`node`] and its `roles` decide, `source` and `transit`
+//! act, `encapsulation` inserts and removes INT, `carrier` keeps lengths and checksums correct, `earlier`
+//! implements the versions before 2.0, `watchlist` selects packets, `smart` suppresses reports, [`loss`]
+//! detects lost packets, `sessions` selects the collectors of a report, `reporter` writes it and
+//! `report_queue` puts reports into datagrams.
 #![forbid(unsafe_code)]
 
 mod carrier;

@@ -1,17 +1,17 @@
-//! What a sink remembers of packets that its sources numbered.
+//! Loss detection state of a sink.
 
 use crate::config::LossConfig;
 use crate::error::ConfigError;
 use crate::loss::LossDetector;
 
-/// How a sink looks for losses and reports them.
+/// Settings of a sink's loss detection and loss reports.
 #[derive(Clone, Debug)]
 pub(crate) struct LossSettings {
     is_on: bool,
     flows: usize,
     hold_ns: u64,
     idle_ns: u64,
-    /// Domain Specific ID of reports 2.0 about losses.
+    /// Domain Specific ID of loss reports 2.0.
     pub(crate) domain: u16,
 }
 
@@ -19,9 +19,9 @@ pub(crate) struct LossSettings {
 #[derive(Clone, Debug)]
 pub(crate) struct Losses {
     pub(crate) detector: LossDetector,
-    /// The interface of the latest packet that a summary names: by which it left, of Host-INT by which it came.
+    /// The interface of the latest packet, named by a summary: egress, or ingress for Host-INT.
     pub(crate) egress: u16,
-    /// The latest time that was seen.
+    /// The latest time seen.
     pub(crate) clock: u64,
 }
 
@@ -47,12 +47,12 @@ impl LossSettings {
 }
 
 impl Losses {
-    /// `None` where the sink does not look for losses.
+    /// `None` if loss detection is off.
     pub(crate) fn new(settings: &LossSettings) -> Option<Self> {
         let detector = || LossDetector::new(settings.flows, settings.hold_ns, settings.idle_ns);
         settings.is_on.then(|| Self { detector: detector(), egress: 0, clock: 0 })
     }
 }
 
-/// Most flows that can be followed.
+/// Maximum number of tracked flows.
 const MAX_FLOWS: u32 = 1 << 24;

@@ -1,4 +1,4 @@
-//! The node, and how it is driven.
+//! The node and its interface.
 
 mod drops;
 mod earlier;
@@ -39,29 +39,30 @@ use crate::waiting::Waiting;
 use crate::watchlist::{Sampling, Watchlist};
 pub use drops::FlowDrops;
 
-/// One INT node, or one of its cores: source, transit hop and sink, per packet and as its interfaces say.
+/// An INT node, or one of its cores: source, transit hop and sink, per packet and interface.
 ///
-/// A packet that enters on an edge interface without INT and is on the watchlist starts INT; one with INT
+/// A packet that enters by an edge interface without INT and is on the watchlist starts INT; one with INT
 /// gets this node's metadata; one that leaves by an edge interface is stripped.
 ///
 /// # Driving it
 ///
-/// A node opens no socket and reads no clock. A shell does, and keeps this contract:
+/// A node opens no socket and reads no clock. Its shell does, under this contract:
 ///
-/// * **A packet** that the device forwards goes through [`handle_frame`](Self::handle_frame) once, when its egress
-///   interface is known and, where the metadata tells of its queue, when it leaves the queue.
-///   The [`Verdict`] says what becomes of it: on `Forward` the shell sends what the frame holds then, which may start
+/// * **A packet** that the device forwards is passed to [`handle_frame`](Self::handle_frame) once, when its
+///   egress interface is known and, if the metadata includes queue state, when it leaves the queue. The
+///   [`Verdict`] decides: on `Forward` the shell sends the frame's current contents, which may start
 ///   elsewhere in its buffer and be longer or shorter; on `Consume` and `Drop` it sends nothing.
-/// * **A packet the device dropped** goes, as it came, through [`handle_drop`](Self::handle_drop); where there are counts
-///   and no packets, they go through [`handle_flow_drops`](Self::handle_flow_drops).
+/// * **A packet the device dropped** is passed, as received, to [`handle_drop`](Self::handle_drop); if only
+///   counts are known, they are passed to [`handle_flow_drops`](Self::handle_flow_drops).
 /// * **Time** is the device's clock in nanoseconds: one clock for the timestamps of a [`Passage`] and for
-///   [`handle_timeout`](Self::handle_timeout). That is called at [`next_probe_at`](Self::next_probe_at), and otherwise as
-///   often as a report may be late; a clock that goes back harms nothing.
-/// * **Whatever was called**, [`poll_output`](Self::poll_output) is called behind it until it returns `None`. What is not
-///   taken waits within bounds, 256 packets of each kind and 1 MiB of reports a session; what is more is counted as shed.
-/// * **Another configuration** comes in between two packets: [`reload`](Self::reload), or one [`Profile::reload`] that all
-///   cores [`adopt`](Self::adopt).
-/// * **At the end**, [`flush_reports`](Self::flush_reports) completes what waits for more, and `poll_output` takes it.
+///   [`handle_timeout`](Self::handle_timeout). Call the latter at [`next_probe_at`](Self::next_probe_at), and
+///   otherwise as often as a report may be late; a clock that goes back is harmless.
+/// * **After every call**, drain [`poll_output`](Self::poll_output) until it returns `None`. Pending output
+///   is bounded, at 256 packets of each kind and 1 MiB of reports a session; the excess is counted as shed.
+/// * **A new configuration** is applied between two packets: [`reload`](Self::reload), or one
+///   [`Profile::reload`] that all cores [`adopt`](Self::adopt).
+/// * **At the end**, [`flush_reports`](Self::flush_reports) completes the pending output, and `poll_output`
+///   returns it.
 ///
 /// ```
 /// use inband_node::config::{Mode, WatchEntry};
@@ -106,33 +107,33 @@ pub struct Node {
     copies: Waiting<OwnPacket>,
     answers: Answers,
     probes: ProbeSchedule,
-    /// What filters and triggers remember, where reports are filtered.
+    /// Filter and trigger state, if reports are filtered.
     smart: Option<Box<Smart>>,
-    /// What a sink knows of the numbers of flows.
+    /// Loss detection state of a sink.
     losses: Option<Box<Losses>>,
     sessions: Sessions,
     counters: Counters,
 }
 
-/// The numbers a source has given.
+/// The numbers assigned by a source.
 #[derive(Clone, Debug, Default)]
 struct Numbers {
-    /// That of the latest packet.
+    /// The number of the latest packet.
     packet: u32,
-    /// Those of flows, where packets get them as domain-specific metadata.
+    /// Flow sequence numbers, if packets carry them as domain-specific metadata.
     flows: FlowSequences,
     earlier: EarlierNumbers,
 }
 
-/// What becomes of a packet.
+/// The decision about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use]
 pub enum Verdict {
-    /// It goes on, changed or not.
+    /// Send it, changed or not.
     Forward,
-    /// It ends here: its D bit was set, or C, which marks a copy.
+    /// Consumed: its D bit was set, or C, which marks a copy.
     Consume,
-    /// It is dropped: it may not enter the domain with INT, or INT cannot be taken out of it at its end.
+    /// Dropped: it may not enter the domain with INT, or its INT cannot be removed at the edge.
     Drop,
 }
 
@@ -148,7 +149,7 @@ impl Node {
     /// Creates one of the cores of the node that `profile` describes.
     ///
     /// # Errors
-    /// Cores that cannot be told apart by their hw_id, as [`Core`] says.
+    /// Cores whose hw_ids collide, as described in [`Core`].
     pub fn on_core(profile: Arc<Profile>, core: Core) -> Result<Self, ConfigError> {
         Ok(Self {
             numbers: Numbers::default(),
@@ -165,16 +166,16 @@ impl Node {
         })
     }
 
-    /// What the node does.
+    /// The node's profile.
     #[must_use]
     pub const fn profile(&self) -> &Arc<Profile> {
         &self.profile
     }
 
-    /// Does this node's INT work on one frame, in place.
+    /// Performs this node's INT processing on one frame, in place.
     ///
-    /// The frame may be cut behind its headers, as in a capture with a snap length. Give it at least
-    /// [`MAX_GROWTH`](crate::frame::MAX_GROWTH) bytes of headroom, or INT is not added where it is short.
+    /// The frame may be truncated after its headers, as in a capture with a snap length. Provide at least
+    /// [`MAX_GROWTH`](crate::frame::MAX_GROWTH) bytes of headroom; with less, INT may not be added.
     #[inline]
     pub fn handle_frame(&mut self, link: Link, frame: &mut Frame<'_>, passage: &Passage) -> Verdict {
         let hop = self.profile.hop(passage);
@@ -190,8 +191,8 @@ impl Node {
         }
     }
 
-    /// Takes the next thing the node has made, reports before packets and the oldest of a kind first; `None` when the
-    /// shell has taken all of them.
+    /// Returns the next pending output, reports before packets and the oldest of a kind first; `None` when
+    /// everything has been returned.
     #[inline]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         if let Some(datagram) = self.sessions.poll() {
@@ -209,15 +210,15 @@ impl Node {
         self.probes.poll().map(Output::Probe)
     }
 
-    /// When [`Node::handle_timeout`] has a probe to make, nanoseconds of the device's clock; `None` without probes, or
-    /// before it was called for the first time.
+    /// When [`Node::handle_timeout`] next has a probe to generate, nanoseconds of the device's clock; `None`
+    /// without probes, or before its first call.
     #[must_use]
     pub fn next_probe_at(&self) -> Option<u64> {
         self.probes.next_at()
     }
 
-    /// Makes the probes that are due at `now`, nanoseconds of the device's clock, and completes a datagram that has
-    /// waited for more reports for its time.
+    /// Generates the probes that are due at `now`, nanoseconds of the device's clock, and completes a
+    /// datagram whose wait for more reports has expired.
     pub fn handle_timeout(&mut self, now: u64) {
         self.answers.advance(now);
         if !self.probes.is_empty() {
@@ -230,35 +231,35 @@ impl Node {
         self.sessions.handle_timeout(now);
     }
 
-    /// Tells of every packet that is missing, and completes a datagram that waits for more reports, as at the end of
-    /// a run.
+    /// Reports every missing packet, and completes a datagram that waits for more reports, as at the end of a
+    /// run.
     pub fn flush_reports(&mut self) {
         self.close_all_gaps();
         self.sessions.flush();
     }
 
-    /// Replaces the flow watchlist from the next packet on; everything else goes on as it was.
+    /// Replaces the flow watchlist from the next packet on; all other state is kept.
     ///
-    /// A profile that other cores share is copied for this one; [`Profile::reload`] gives all of them another.
+    /// A profile shared with other cores is copied for this one; [`Profile::reload`] serves all of them.
     pub fn set_watchlist(&mut self, entries: &[WatchEntry]) {
         let watchlist = Arc::new(Watchlist::new(entries));
         self.sampling = Sampling::new(&watchlist);
         Arc::make_mut(&mut self.profile).watchlist = watchlist;
     }
 
-    /// Takes over the flow watchlist, the filters and triggers, and the drop reasons of `config` from the next packet
-    /// on; everything else goes on as it was: what is known of flows, quotas, numbers, counters, reports that wait.
+    /// Applies the flow watchlist, the filters and triggers, and the drop reasons of `config` from the next
+    /// packet on; all other state is kept: flows, quotas, numbers, counters, pending reports.
     ///
     /// # Errors
-    /// As [`Node::new`]; nothing has changed then.
+    /// As [`Node::new`]; nothing is changed then.
     pub fn reload(&mut self, config: &NodeConfig) -> Result<(), ConfigError> {
         let profile = self.profile.reload(config)?;
         self.adopt(profile);
         Ok(())
     }
 
-    /// Takes over `profile`, the [`Profile::reload`] of this node's, from the next packet on; the cores of a node share
-    /// it. What is known of flows, quotas, numbers, counters and reports that wait stay as they were.
+    /// Replaces the profile by `profile`, the [`Profile::reload`] of this node's, from the next packet on;
+    /// the cores of a node share it. Flows, quotas, numbers, counters and pending reports are kept.
     pub fn adopt(&mut self, profile: Arc<Profile>) {
         match (&profile.smart, &mut self.smart) {
             (None, smart) => *smart = None,
@@ -269,15 +270,16 @@ impl Node {
         self.profile = profile;
     }
 
-    /// Makes the node answer `instructions` about itself as not available from here on; what the device
-    /// measures is left out of a [`Passage`] by [`DeviceMetadata::without`](crate::DeviceMetadata::without).
+    /// Makes the node report `instructions` about itself as not available from the next packet on; device
+    /// measurements are removed from a [`Passage`] by
+    /// [`DeviceMetadata::without`](crate::DeviceMetadata::without).
     ///
-    /// Without the checksum complement it updates the L4 checksum itself.
+    /// Without the checksum complement the node updates the L4 checksum itself.
     pub fn withhold(&mut self, instructions: Instructions) {
         Arc::make_mut(&mut self.profile).withhold(instructions);
     }
 
-    /// What happened so far.
+    /// The counters so far.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters

@@ -1,4 +1,4 @@
-//! Flags in a header of a version before 2.0, and how it becomes the header of a follow-up.
+//! Flags in a header of a version before 2.0, and its conversion to the header of a follow-up.
 
 use inband_wire::checksum::Sum;
 use inband_wire::int::earlier::recognise::HEADER_BYTES;
@@ -23,13 +23,13 @@ pub(super) enum Flag {
     MtuExceeded,
 }
 
-/// Marks the packet as a copy, which the sink does not let leave.
+/// Marks the packet as a copy, which the sink discards.
 // int-2016/md-11
 pub(crate) fn mark_copy(carriage: &Carriage, frame: &mut Frame<'_>, layers: &Layers, location: &Location) {
     edit(carriage, frame.bytes_mut(), layers, location, Flag::Copy);
 }
 
-/// Makes a hop-by-hop header one that only the sink reads; `false` where the version has no such type.
+/// Turns a hop-by-hop header into one that only the sink reads; `false` if the version has no such type.
 // int-2016/headers-05, int-2016/handling-03, int-2016/handling-04, int-2016/handling-05
 pub(crate) fn exempt(
     carriage: &Carriage,

@@ -1,4 +1,4 @@
-//! The bits of an instruction bitmap before 2.0.
+//! Instruction bitmaps of versions before 2.0.
 
 use inband_wire::int::earlier::{InstructionSet, Layout, host_int};
 use inband_wire::int::{Instructions, Version};
@@ -6,10 +6,10 @@ use inband_wire::int::{Instructions, Version};
 use crate::config::{Instruction, InstructionList};
 use crate::error::ConfigError;
 
-/// The bitmap in which a source of `version` asks for `instructions`.
+/// The bitmap by which a source of `version` requests `instructions`.
 ///
 /// # Errors
-/// An instruction that the version does not have, or none at all.
+/// An instruction that the version does not have, or an empty list.
 pub(crate) fn bitmap(version: Version, instructions: &InstructionList) -> Result<u16, ConfigError> {
     let Some(layout) = Layout::of(version) else { return Ok(instructions.bitmap().0) };
     if version == Version::HostInt0_5 {
@@ -23,23 +23,23 @@ pub(crate) fn bitmap(version: Version, instructions: &InstructionList) -> Result
         };
     }
     if bitmap == 0 {
-        // A header that asks for nothing could not be told from a payload.
+        // An empty bitmap could not be distinguished from payload.
         return Err(ConfigError::out_of_range("source.instructions", "empty", "at least one instruction"));
     }
     Ok(bitmap)
 }
 
-/// The instructions of 2.1 that ask for what `bitmap` asks for, and for both ports where 2016 asks for one; congestion
-/// status has none.
+/// The instructions of 2.1 equivalent to `bitmap`, with both ports where 2016 requests one; congestion status
+/// has no equivalent.
 pub(crate) fn in_2_1(layout: Layout, bitmap: u16) -> Instructions {
     let asks = |instruction: &Instruction| bits(layout, *instruction) & bitmap != 0;
     Instruction::ALL.into_iter().filter(asks).collect::<InstructionList>().bitmap()
 }
 
-/// Checks a list that names what 2.1 has: reports, and packets from 2.0 on.
+/// Checks that a list names only instructions of 2.1, as reports and packets from 2.0 on require.
 ///
 /// # Errors
-/// An instruction of an earlier version alone.
+/// An instruction that exists only in an earlier version.
 pub(crate) fn check_2_1(key: &str, instructions: &InstructionList) -> Result<(), ConfigError> {
     let Some(found) = instructions.first_before_2() else { return Ok(()) };
     let known: Vec<_> = Instruction::ALL
@@ -50,7 +50,7 @@ pub(crate) fn check_2_1(key: &str, instructions: &InstructionList) -> Result<(),
     Err(ConfigError::unsupported(key, found.name(), &known.join(", ")))
 }
 
-/// Host-INT asks for the same four in every packet.
+/// Host-INT requests the same four in every packet.
 fn host_int_bitmap(instructions: &InstructionList) -> Result<u16, ConfigError> {
     let is_default = *instructions == crate::config::SourceConfig::default().instructions;
     let asked = Instruction::ALL.into_iter().filter(|one| instructions.contains(*one));
@@ -63,11 +63,11 @@ fn host_int_bitmap(instructions: &InstructionList) -> Result<u16, ConfigError> {
     Err(unsupported(Version::HostInt0_5, &found.collect::<Vec<_>>().join(", "), supported))
 }
 
-/// The bits that ask for `instruction`; 0 where the version does not have it.
+/// The bits that request `instruction`; 0 if the version does not have it.
 const fn bits(layout: Layout, instruction: Instruction) -> u16 {
     match (instruction, layout.instructions()) {
         (Instruction::NodeId, _) => 0x8000,
-        // 2016 asks for the ingress port and for the egress port.
+        // 2016 requests ingress and egress port separately.
         (Instruction::Level1Interfaces, InstructionSet::V2016) => 0x4400,
         (Instruction::IngressInterface, InstructionSet::V2016) => 0x4000,
         (Instruction::EgressInterface, InstructionSet::V2016) => 0x0400,

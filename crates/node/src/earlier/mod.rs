@@ -1,9 +1,9 @@
 //! INT of the versions before 2.0: 1.0, 0.5, Host-INT and 2016.
 //!
-//! They share a metadata header of 8 bytes, an 8-bit type in the shim and a shim length that counts itself, so they
-//! share the code. [`support`] says what can be configured, [`instructions`] which bits ask for what, [`read`] when a
-//! packet counts as INT at all, [`source`] and [`transit`] act; putting into packets and taking out again is beside
-//! that of 2.1, in `encapsulation`.
+//! They share a metadata header of 8 bytes, an 8-bit type in the shim and a shim length that includes the
+//! shim, so they share the code. [`support`] checks the configuration, [`instructions`] maps instructions to
+//! bits, [`read`] decides whether a packet carries such INT, [`source`] and [`transit`] implement the roles;
+//! insertion and removal are in `encapsulation`, with those of 2.1.
 
 mod flags;
 mod instructions;

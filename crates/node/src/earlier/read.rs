@@ -1,4 +1,4 @@
-//! What counts as INT of a version before 2.0, and not only as bytes that begin like it.
+//! Detection of INT of a version before 2.0, as opposed to bytes that only begin like it.
 
 use inband_wire::error::{ErrorKind, Header, ParseError};
 use inband_wire::int::earlier::recognise::HEADER_BYTES;
@@ -13,14 +13,15 @@ use inband_wire::view::view;
 use crate::config::EncapsulationKind;
 use crate::encapsulation::Carriage;
 
-/// Checks that the header at `location` is one from its first byte to its last.
+/// Checks that the header at `location` is consistent as a whole.
 ///
-/// A mark behind L4 says little, and the shims of old begin like any number, so a header counts only where its
-/// lengths, counts and bitmap agree, and the tail of 0.5 names the protocol in front. What is reserved may be anything.
-/// The same holds for a destination header that stands alone, whose contents are the example's of the texts.
+/// A mark behind L4 is weak evidence, and shims of earlier versions resemble arbitrary data, so a header
+/// counts only if its lengths, counts and bitmap agree, and the tail of 0.5 names the protocol in front.
+/// Reserved fields may hold anything. The same holds for a lone destination header, whose contents follow the
+/// example in the specifications.
 ///
 /// # Errors
-/// What does not fit.
+/// The inconsistency.
 // int-0.5/md-09, int-1.0/md-07, int-2016/md-20, host-int-0.5/packet-12
 #[cold]
 pub(crate) fn check_header(bytes: &[u8], layers: &Layers, location: &Location) -> Result<(), ParseError> {
@@ -39,9 +40,9 @@ pub(crate) fn check_header(bytes: &[u8], layers: &Layers, location: &Location) -
     }
 }
 
-/// The same place with the version this domain writes, where the header can be of that version.
+/// `location` with the version this domain writes, if the header can be of that version.
 ///
-/// In tunnels some headers can be of several versions: those with an empty stack, and 2016 with Rep set.
+/// In tunnels some headers are ambiguous: those with an empty stack, and 2016 with Rep set.
 #[cold]
 pub(crate) fn settle(carriage: &Carriage, bytes: &[u8], location: Location) -> Location {
     let is_in_tunnel = matches!(location.encapsulation, Encapsulation::VxlanGpe | Encapsulation::Geneve);
@@ -54,7 +55,7 @@ pub(crate) fn settle(carriage: &Carriage, bytes: &[u8], location: Location) -> L
     if fits { settled } else { location }
 }
 
-/// Finds Host-INT in front of the TCP options, where the domain has INT behind them.
+/// Finds Host-INT before the TCP options in a domain whose INT is after them.
 #[cold]
 pub(crate) fn before_tcp_options(bytes: &[u8], layers: &Layers) -> Option<Location> {
     match layers.transport {
@@ -69,7 +70,7 @@ pub(crate) fn before_tcp_options(bytes: &[u8], layers: &Layers) -> Option<Locati
 /// Finds INT 0.5 in a TCP segment to the port that marks INT; most such segments carry none.
 ///
 /// # Errors
-/// INT that is 0.5 but for its version.
+/// INT that would be 0.5 but for its version field.
 pub(crate) fn behind_tcp_port(
     carriage: &Carriage,
     bytes: &[u8],
@@ -104,16 +105,17 @@ pub(crate) fn behind_tcp_port(
     }
 }
 
-/// Whether what `error` names is INT of a version before 2.0, or would be with the version that its header gives.
+/// Whether `error` is about INT of a version before 2.0, or about what would be one with the version in its
+/// header.
 ///
-/// A mark that is INT's alone needs no more than a shim behind it. One that other packets share, a part of the DSCP or
-/// a Next Protocol of MPLS, needs a header whose lengths, counts and bitmap agree.
+/// A mark exclusive to INT needs only a shim behind it. A mark that other packets share, a part of the DSCP
+/// or a Next Protocol of MPLS, needs a header whose lengths, counts and bitmap agree.
 #[cold]
 pub(crate) fn is_announced(carriage: &Carriage, bytes: &[u8], error: &ParseError) -> bool {
     let header = match error.header {
         Header::IntMetadata => Some(error.at),
         Header::MetadataStack => error.at.checked_sub(HEADER_BYTES),
-        // Everything in front of it was right.
+        // Everything before it was valid.
         Header::IntTail => return true,
         _ => None,
     };
@@ -125,8 +127,8 @@ pub(crate) fn is_announced(carriage: &Carriage, bytes: &[u8], error: &ParseError
     !is_shared || another_version(bytes, shim, encapsulation, versions).is_some()
 }
 
-/// The version field and the tail of the header behind the shim at byte `at`, where it is one of `versions` but for
-/// that field.
+/// The version field and the tail of the header behind the shim at byte `at`, if it is one of `versions`
+/// except for that field.
 fn another_version<'a>(
     bytes: &'a [u8],
     at: usize,

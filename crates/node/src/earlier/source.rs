@@ -25,7 +25,7 @@ use crate::transit::keep_checksum;
 use super::instructions;
 use super::transit::write_hop;
 
-/// What the source of a domain before 2.0 writes, worked out once from the configuration.
+/// The compiled configuration of a source before 2.0.
 #[derive(Clone, Debug)]
 pub(crate) struct EarlierSource {
     version: Version,
@@ -38,30 +38,30 @@ pub(crate) struct EarlierSource {
     replication: u8,
 }
 
-/// The numbers that a source of a version before 2.0 has given.
+/// Packet numbers assigned by a source of a version before 2.0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EarlierNumbers {
-    /// That of the latest packet, which GEANT writes.
+    /// The number of the latest packet, which GEANT writes.
     packet: u16,
-    /// Those of the packets of each flow, which Host-INT writes.
+    /// The flow sequence numbers, which Host-INT writes.
     flows: FlowSequences,
 }
 
-/// What of INT fits into one packet.
+/// How much INT fits into one packet.
 #[derive(Clone, Copy)]
 struct Room {
     /// Whether the source's own metadata is added.
     own: bool,
-    /// Whether it is not because of the MTU.
+    /// Whether it is omitted because of the MTU.
     mtu_exceeded: bool,
-    /// How many hops may add metadata, this one included.
+    /// How many hops may add metadata, including this one.
     most_hops: u8,
     /// Everything behind the shim.
     int: Words,
 }
 
 impl EarlierSource {
-    /// `None` where the configured version is not before 2.0.
+    /// Compiles the source; `None` if the configured version is not before 2.0.
     ///
     /// # Errors
     /// Instructions that the version does not have.
@@ -87,7 +87,7 @@ impl EarlierSource {
     /// Starts INT in the packet; `layers` become those of the packet that carries it.
     ///
     /// # Errors
-    /// Why INT cannot be started; the packet is as it came.
+    /// The reason why INT cannot be started; the packet is unchanged.
     // int-2016/roles-02
     #[cold]
     pub(crate) fn start(
@@ -134,7 +134,7 @@ impl EarlierSource {
         Ok(location)
     }
 
-    /// Works out what fits: behind the shim, and within the MTU.
+    /// Computes what fits: after the shim, and within the MTU.
     fn room(
         &self,
         bytes: &[u8],
@@ -147,7 +147,7 @@ impl EarlierSource {
             int <= place.most && mtu.is_none_or(|mtu| carrier::has_room(bytes, layers, growth, mtu))
         };
         let fixed = self.fixed(place);
-        // Host-INT carries the source's hop or nothing.
+        // Host-INT carries the source's hop or no INT at all.
         let least =
             if self.version == Version::HostInt0_5 { fixed.checked_add(self.hop) } else { Some(fixed) };
         if least.is_none_or(|least| least > place.most) {
@@ -167,7 +167,7 @@ impl EarlierSource {
         }
     }
 
-    /// What is behind the shim without any hop: header, and what follows the stack.
+    /// Length of what follows the shim without any hop: the header, and what follows the stack.
     fn fixed(&self, place: &Place) -> Words {
         let is_in_tunnel = matches!(place.encapsulation, Encapsulation::VxlanGpe | Encapsulation::Geneve);
         let behind = match self.version {
@@ -178,9 +178,9 @@ impl EarlierSource {
         Words::new(2 + behind)
     }
 
-    /// How many hops may add metadata: as configured, but in Geneve 1.0 no more than the option has room for.
+    /// How many hops may add metadata: as configured, but in Geneve 1.0 at most as many as fit the option.
     ///
-    /// Max Hop Count of the versions before it is the diameter of the network, also in the examples in Geneve.
+    /// In the versions before 1.0 Max Hop Count is the diameter of the network, also in the Geneve examples.
     // int-2016/location-03
     fn most_hops(&self, place: &Place, fixed: Words) -> u8 {
         let free = place.most.checked_sub(fixed).unwrap_or_default().count();
@@ -190,7 +190,7 @@ impl EarlierSource {
         }
     }
 
-    /// What 0.5 keeps of the packet behind the stack, and what Host-INT does.
+    /// The tail after the stack, in which 0.5 and Host-INT keep the original fields.
     // host-int-0.5/packet-03
     fn tail(&self, bytes: &[u8], layers: &Layers, place: &Place) -> Option<Tail> {
         let port = layers
@@ -227,7 +227,7 @@ impl EarlierSource {
         }
     }
 
-    /// What this node says of itself; a source of Host-INT has one side, which it names twice.
+    /// This node's own metadata; a source of Host-INT has one interface, which it reports twice.
     // host-int-0.5/packet-10
     fn own_hop(&self, context: &StartContext<'_>) -> HopMetadata {
         let hop = context.hop.metadata();
@@ -271,7 +271,7 @@ impl EarlierSource {
         }
     }
 
-    /// The checksum complement, which 1.0 has.
+    /// The checksum complement, which only 1.0 has.
     // int-1.0/md-09
     const fn complement(&self) -> Instructions {
         match self.layout.instructions() {

@@ -1,4 +1,4 @@
-//! What of the configuration exists in the version a source writes.
+//! Validation of the configuration against the version a source writes.
 
 use inband_wire::int::Version;
 
@@ -7,12 +7,12 @@ use crate::error::ConfigError;
 
 use super::instructions;
 
-/// Checks that a source can write `node.int_version` with everything else that is configured.
+/// Checks that a source can write `node.int_version` with the rest of the configuration.
 ///
-/// Transit hop and sink read every version, and XD writes none, so only MD and MX are held to it.
+/// Transit hop and sink read every version, and XD writes none, so only MD and MX are checked.
 ///
 /// # Errors
-/// The first setting that the version does not have.
+/// The first setting that the version does not support.
 pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     let version = config.int_version().wire();
     if !version.is_before_2() && config.source.replicate != Replicate::None {
@@ -24,7 +24,7 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
             "2.0 has no Rep",
         ));
     }
-    // A device measures what 2.1 asks for.
+    // Device metadata is named by the instructions of 2.1.
     instructions::check_2_1("offline.unavailable", &config.offline.unavailable)?;
     if !version.is_before_2() || config.source.mode == Mode::Xd {
         return instructions::check_2_1("source.instructions", &config.source.instructions);
@@ -39,7 +39,7 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     instructions::bitmap(version, &config.source.instructions).map(drop)
 }
 
-/// The encapsulations a version has.
+/// The encapsulations a version supports.
 pub(crate) const fn encapsulations(version: Version) -> &'static [EncapsulationKind] {
     use EncapsulationKind::{Dscp, Geneve, Gre, ProbeMarker, Udp, UdpPort, VxlanGpe};
     match version {
@@ -73,7 +73,7 @@ fn check_source(config: &NodeConfig, version: Version) -> Result<(), ConfigError
     Ok(())
 }
 
-/// `reason` says why, in parentheses; it may be empty.
+/// `reason` is an explanation in parentheses; it may be empty.
 fn unsupported(version: Version, key: &str, found: &str, supported: &str, reason: &str) -> ConfigError {
     let reason = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
     let supported = format!("{supported} with int_version = \"{}\"{reason}", version.name());

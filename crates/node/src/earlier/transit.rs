@@ -22,13 +22,13 @@ use crate::transit::{Choices, keep_checksum};
 
 use super::flags::{Flag, edit};
 
-/// What of a header decides over a hop.
+/// The header fields that determine what a hop adds.
 #[derive(Clone, Copy)]
 struct Asked {
     layout: Layout,
     bitmap: u16,
     hop: Words,
-    /// How many more hops may add metadata.
+    /// Remaining hop count.
     left: u8,
     /// Whether the stack is empty.
     is_first: bool,
@@ -36,8 +36,8 @@ struct Asked {
 
 /// Adds this node's metadata on top of the stack, or marks the packet when none may be added.
 ///
-/// `mtu` is the egress MTU, `None` where the packet is stripped before it leaves. `layers` and `location` follow the
-/// frame when it grows. Returns what happened: [`Outcome::Pushed`] or the reason why not.
+/// `mtu` is the egress MTU, `None` if the packet is stripped before it leaves. `layers` and `location` follow
+/// the frame when it grows. Returns [`Outcome::Pushed`], or the reason why nothing was pushed.
 // int-2016/headers-02, int-2016/md-03, int-2016/md-05, int-2016/md-13
 // int-0.5/md-08, int-1.0/md-05, int-1.0/md-06
 #[cold]
@@ -59,7 +59,7 @@ pub(crate) fn push_hop(
     if is_reserved && choices.unknown_instructions == UnknownInstructions::Skip {
         return Some(Outcome::ReservedInstruction);
     }
-    // A hop adds all that is asked for, or nothing.
+    // A hop adds all requested metadata, or none.
     let Some(length) = grown_length(frame.bytes(), layers, location, asked.hop) else {
         return Some(Outcome::StackFull);
     };
@@ -101,7 +101,7 @@ impl Asked {
         }
     }
 
-    /// The checksum complement, where it is asked for: only 1.0 has it, and in the place of 2.1.
+    /// The checksum complement, if requested: only 1.0 has it, at the same bit as 2.1.
     const fn complement(&self) -> Instructions {
         match self.layout.instructions() {
             InstructionSet::V1_0 => Instructions(self.bitmap & Instructions::CHECKSUM_COMPLEMENT.0),
@@ -110,7 +110,7 @@ impl Asked {
     }
 }
 
-/// Writes lengths, hop count and the hop into the open gap; returns what that did to the sum.
+/// Writes lengths, hop count and the hop into the open gap; returns the change of the sum.
 fn write(
     bytes: &mut [u8],
     location: &Location,
@@ -133,7 +133,7 @@ fn write(
     Some(Change { removed, added, ..Change::default() })
 }
 
-/// Writes one hop: what the bits ask for in their order, all ones for what is reserved or not available.
+/// Writes one hop: the requested metadata in bit order, all ones for what is reserved or not available.
 pub(super) fn write_hop(layout: Layout, bitmap: u16, hop: HopMetadata, is_first: bool, out: &mut [u8]) {
     Metadata::from(hop).write(layout, bitmap, out);
     if layout == Layout::V2016 && is_first {
@@ -163,7 +163,8 @@ fn count_hop(bytes: &mut [u8], location: &Location) -> Option<()> {
     Some(())
 }
 
-/// The length that shim or option names with `more` words; `None` where its field, or the Geneve header, is full.
+/// The length in the shim or option increased by `more` words; `None` if its field, or the Geneve header, is
+/// full.
 // int-2016/geneve-03
 fn grown_length(bytes: &[u8], layers: &Layers, location: &Location, more: Words) -> Option<Words> {
     if location.encapsulation == Encapsulation::Geneve {

@@ -23,14 +23,14 @@ pub(crate) struct Carriage {
     pub(crate) mark: DscpMark,
     pub(crate) udp_port: u16,
     pub(crate) probe_marker: u64,
-    /// First and last port of TCP or UDP beside which the marker counts; `None`: beside any.
+    /// First and last port of TCP or UDP on which the marker is recognized; `None`: any.
     pub(crate) probe_marker_ports: Option<(u16, u16)>,
     pub(crate) gre_protocol: u16,
     pub(crate) gre_payload: GrePayload,
-    /// The one that is written, and those that are read.
+    /// The value that is written, followed by those that are read.
     pub(crate) vxlan_gpe_next_protocol: u8,
     pub(crate) vxlan_gpe_next_protocols: [u8; 4],
-    /// The one that is written, and those that are read.
+    /// The value that is written, followed by those that are read.
     pub(crate) geneve_class: u16,
     pub(crate) geneve_classes: [u16; 2],
     pub(crate) tcp_options: TcpOptions,
@@ -79,18 +79,18 @@ impl Carriage {
         }
     }
 
-    /// How a header that this domain's source writes departs from its version.
+    /// The deviations of a header that this domain's source writes.
     pub(crate) fn deviations(&self) -> Deviations {
         self.dialect.map_or(Deviations::NONE, |dialect| dialect.deviations(self.version))
     }
 
-    /// Whether INT at `location` leaves L4 checksum and UDP length right.
+    /// Whether INT at `location` keeps L4 checksum and UDP length correct.
     pub(crate) fn keeps_l4(&self, location: &Location) -> bool {
         let is_in_tunnel = matches!(location.encapsulation, Encapsulation::VxlanGpe | Encapsulation::Geneve);
         self.update_l4 || is_in_tunnel || location.version != Version::V0_5
     }
 
-    /// Whether the packet's ports are such as a probe marker counts beside.
+    /// Whether the probe marker is recognized on the packet's ports.
     // int-2.1/l4-22
     pub(crate) fn has_marker_ports(&self, bytes: &[u8], layers: &Layers) -> bool {
         let Some((first, last)) = self.probe_marker_ports else { return true };
@@ -100,7 +100,7 @@ impl Carriage {
 
     /// Calls `read` with the code points of this encapsulation.
     ///
-    /// Kept out of line: inlined, what it puts together is put together for every packet, also where `read` is not called.
+    /// Kept out of line: inlined, its values are assembled for every packet, even if `read` is not called.
     #[inline(never)]
     pub(crate) fn with_code_points<T>(&self, read: impl FnOnce(&CodePoints<'_>) -> T) -> T {
         read(&CodePoints {

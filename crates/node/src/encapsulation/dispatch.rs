@@ -1,4 +1,4 @@
-//! Each encapsulation's part, by the encapsulation of a packet.
+//! Dispatch on the encapsulation of a packet.
 
 use inband_wire::checksum::Sum;
 use inband_wire::error::Header;
@@ -18,12 +18,12 @@ use super::place::{Insertion, Place, Stripping};
 use super::{dscp, earlier, geneve, gre, probe_marker, udp, udp_port, vxlan_gpe};
 
 impl Carriage {
-    /// Where INT goes in this packet; `None` where its protocol cannot carry the encapsulation.
+    /// Where INT goes in this packet; `None` if its protocol cannot carry the encapsulation.
     // int-2.1/encapsulation-02
     #[inline]
     pub(crate) fn place(&self, bytes: &[u8], layers: &Layers) -> Option<Place> {
-        // A UDP length that contradicts the packet could not be updated. What is behind the packet's own end
-        // is padding, and no header to put INT behind.
+        // A UDP length that contradicts the packet could not be updated. Bytes past the packet's own end are
+        // padding, not a header that INT can follow.
         let end = locate::limit(bytes, layers).ok()?;
         let bytes = bytes.get(..end).unwrap_or(bytes);
         match self.kind {
@@ -37,7 +37,7 @@ impl Carriage {
         }
     }
 
-    /// The 4 bytes in front of the INT header, which keep what [`Carriage::start`] is about to change.
+    /// The 4 bytes before the INT header, which preserve what [`Carriage::start`] changes.
     #[inline]
     pub(crate) fn shim(&self, bytes: &[u8], layers: &Layers, insertion: &Insertion<'_>) -> [u8; SHIM_BYTES] {
         let shim = match insertion.place.encapsulation {
@@ -53,8 +53,8 @@ impl Carriage {
 
     /// Marks the packet whose gap is open and filled with shim and INT, and corrects its lengths.
     ///
-    /// `layers` become those of the packet that carries INT. Returns what changed under its L4 checksum,
-    /// which the caller corrects; `None` where new headers without a checksum carry INT.
+    /// `layers` become those of the packet that carries INT. Returns the change under its L4 checksum, which
+    /// the caller corrects; `None` if new headers without a checksum carry INT.
     #[inline]
     pub(crate) fn start(
         &self,
@@ -92,7 +92,7 @@ impl Carriage {
 
     /// Removes all INT from the packet and restores what the source changed.
     ///
-    /// Returns `false`, and leaves the packet alone, when a shim names something that cannot follow.
+    /// Returns `false`, and leaves the packet unchanged, if a shim names a protocol that cannot follow.
     // int-2.1/sink-01, int-2.1/sink-03, int-2.1/domain-03: INT is transparent to the layers above.
     pub(crate) fn strip(
         &self,
@@ -123,7 +123,8 @@ impl Carriage {
         }
     }
 
-    /// Whether what a sink restores of the packet at `location` may mark INT again: another header follows then.
+    /// Whether the packet restored from `location` may be marked as INT again, because another header
+    /// follows.
     pub(crate) fn restores_mark(&self, bytes: &[u8], location: &Location) -> bool {
         let is_udp = matches!(location.encapsulation, Encapsulation::UdpPort | Encapsulation::Udp);
         if !is_udp || location.version.is_before_2() {

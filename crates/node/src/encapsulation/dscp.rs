@@ -1,4 +1,4 @@
-//! INT behind the TCP or UDP header that is there, marked by the DSCP.
+//! INT behind the existing TCP or UDP header, marked by the DSCP.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use super::place::{Insertion, Place};
 use crate::carrier::Change;
 
 pub(super) fn place(carriage: &Carriage, layers: &Layers) -> Option<Place> {
-    // int-2.1/l4-01, int-2.1/l4-02: beside the TCP options as the whole domain has it.
+    // int-2.1/l4-01, int-2.1/l4-02: the position relative to the TCP options is the same in the whole domain.
     let at = locate::payload_at(layers, carriage.tcp_options);
     (layers.transport != Transport::Other).then_some(Place::behind(Encapsulation::Dscp, at))
 }
@@ -31,7 +31,7 @@ pub(super) fn mark(carriage: &Carriage, bytes: &mut [u8], layers: &Layers) -> Ch
     Change::default()
 }
 
-// int-2.1/l4-14: the original DSCP comes back, or the bits that mark INT are cleared.
+// int-2.1/l4-14: the original DSCP is restored, or the bits that mark INT are cleared.
 pub(super) fn strip(
     carriage: &Carriage,
     bytes: &mut [u8],

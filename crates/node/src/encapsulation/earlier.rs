@@ -1,4 +1,4 @@
-//! INT of the versions before 2.0 behind each encapsulation they have.
+//! INT of the versions before 2.0 in each of their encapsulations.
 
 use inband_wire::Words;
 use inband_wire::int::earlier::tail::TAIL_BYTES;
@@ -17,29 +17,29 @@ use crate::carrier::Change;
 use crate::config::EncapsulationKind;
 use crate::frame::Frame;
 
-/// Where INT of this domain's version goes in a packet; `None` where its protocol cannot carry it.
+/// Where INT of this domain's version goes in a packet; `None` if its protocol cannot carry it.
 // int-2016/geneve-01, host-int-0.5/packet-01, host-int-0.5/packet-08
 // int-0.5/l4-04
 pub(crate) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
     let is_host_int = carriage.version == Version::HostInt0_5;
     let has_l4 = layers.transport != Transport::Other;
-    // Host-INT knows IPv4 without options, and TCP and UDP in it.
+    // Host-INT supports IPv4 without options, and TCP and UDP in it.
     if is_host_int && !(has_l4 && layers.ip == IpVersion::V4 && layers.l4 == layers.l3 + ipv4::HEADER_BYTES) {
         return None;
     }
     let place = match carriage.kind {
-        // 0.5 marks TCP by its port as well as UDP.
+        // 0.5 marks TCP by its port, as it does UDP.
         EncapsulationKind::UdpPort if has_l4 => {
             locate::limit(bytes, layers).ok()?;
             Place::behind(Encapsulation::UdpPort, locate::payload_at(layers, carriage.tcp_options))
         }
-        // No shim before 2.0 can say that a packet was plain VXLAN, so none is made of it.
+        // No shim before 2.0 can record that a packet was plain VXLAN, so plain VXLAN is not converted.
         EncapsulationKind::VxlanGpe if layers.udp(bytes)?.destination_port.get() != vxlan::GPE_PORT => {
             return None;
         }
         _ => carriage.place(bytes, layers)?,
     };
-    // Length of a shim counts the shim.
+    // The shim's Length includes the shim.
     let most = match place.encapsulation {
         Encapsulation::Geneve => place.most,
         _ => place.most.checked_sub(Words::new(1))?,
@@ -47,7 +47,7 @@ pub(crate) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Optio
     Some(Place { most, ..place })
 }
 
-/// The 4 bytes in front of the metadata header.
+/// The 4 bytes before the metadata header.
 // int-0.5/tunnel-01, int-1.0/tunnel-01
 pub(crate) fn shim(
     carriage: &Carriage,
@@ -72,8 +72,8 @@ pub(crate) fn shim(
 
 /// Marks the packet whose gap is open and filled, and corrects its lengths.
 ///
-/// `layers` become those of the packet that carries INT. Returns what changed under its L4 checksum, which the
-/// caller corrects; `None` where that checksum stays as it is.
+/// `layers` become those of the packet that carries INT. Returns the change under its L4 checksum, which the
+/// caller corrects; `None` if that checksum stays unchanged.
 // host-int-0.5/packet-02
 // int-0.5/l4-03
 pub(crate) fn start(
@@ -91,7 +91,7 @@ pub(crate) fn start(
     }
     let change = carriage.start(bytes, layers, insertion);
     if insertion.place.encapsulation == Encapsulation::Udp {
-        // Host-INT's new UDP header has the source port of the one it precedes.
+        // Host-INT's new UDP header takes the source port of the header it precedes.
         let source_port = insertion.flow.source_port.to_be_bytes();
         put(bytes, layers.l4, &source_port);
     }
@@ -100,7 +100,7 @@ pub(crate) fn start(
 
 /// Removes all INT from the packet and restores what the source changed.
 ///
-/// Returns `false`, and leaves the packet alone, when what the source kept is not there.
+/// Returns `false`, and leaves the packet unchanged, if the source's tail is missing.
 // int-2016/roles-01, host-int-0.5/packet-04
 #[cold]
 pub(super) fn strip(
@@ -158,7 +158,8 @@ pub(super) fn strip(
     true
 }
 
-/// Keeps what devices on the way wrote into the tail of Host-INT out of the checksum: its source counted zeros.
+/// Excludes what devices on the path wrote into the tail of Host-INT from the checksum: its source summed
+/// zeros.
 fn leave_out_tail(bytes: &mut [u8], location: &Location) {
     if let Some(tail) = bytes.get_mut(..location.end).and_then(<[u8]>::last_chunk_mut::<TAIL_BYTES>) {
         tail.fill(0);

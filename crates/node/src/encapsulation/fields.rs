@@ -1,4 +1,4 @@
-//! Fields of the headers around INT, changed with the checksums that cover them.
+//! Updates of the headers around INT and of the checksums that cover them.
 
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ pub(crate) fn set_dscp(bytes: &mut [u8], layers: &Layers, dscp: u8) {
     }
 }
 
-/// Sets the destination port, which TCP and UDP have in the same place, and returns what that changed in the sum.
+/// Sets the destination port, which TCP and UDP have in the same place, and returns the change of the sum.
 pub(super) fn set_destination_port(bytes: &mut [u8], layers: &Layers, port: u16) -> Change {
     let Some(header) = view_mut::<UdpHeader>(bytes, layers.l4) else {
         return Change::default();
@@ -71,7 +71,7 @@ pub(super) fn set_protocol(bytes: &mut [u8], layers: &Layers, protocol: u8) {
     }
 }
 
-/// Sets the EtherType in front of the IP header, behind any VLAN tags; a frame that starts with IP has none.
+/// Sets the EtherType before the IP header, after any VLAN tags; a frame that starts with IP has none.
 pub(super) fn set_ethertype(bytes: &mut [u8], layers: &Layers, link: Link, ethertype: u16) {
     if link == Link::Ethernet
         && let Some(field) = bytes.get_mut(..layers.l3).and_then(<[u8]>::last_chunk_mut::<2>)
@@ -87,7 +87,7 @@ pub(super) fn put(bytes: &mut [u8], at: usize, header: &[u8]) {
     }
 }
 
-/// Sets only the IP length of a packet that grew or shrank in front of its L4 header.
+/// Sets only the IP length of a packet that grew or shrank before its L4 header.
 pub(crate) fn set_ip_length(bytes: &mut [u8], layers: &Layers, change: &Change) {
     let ip_only = Layers { transport: Transport::Other, ..*layers };
     carrier::set_lengths(bytes, &ip_only, change);

@@ -23,11 +23,11 @@ pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Optio
     if options.into_iter().any(|option| option.is_err()) {
         return None;
     }
-    // The sink removes every INT option, also one that a host sent.
+    // The sink removes every INT option, including one sent by a host.
     if locate::in_geneve(bytes, layers, &carriage.geneve_classes) != Ok(None) {
         return None;
     }
-    // The new option follows those that are there, within the option's own limit and the base header's.
+    // The new option follows the existing ones, within the option's own limit and the base header's.
     let free = geneve::MAX_OPTION_BYTES - header.options_length();
     let words = (free.checked_sub(OPTION_HEADER_BYTES)? / 4).min(usize::from(geneve::MAX_OPTION_WORDS));
     let most = Words::new(u8::try_from(words).ok()?);
@@ -40,17 +40,17 @@ pub(super) fn option_header(carriage: &Carriage, insertion: &Insertion<'_>) -> [
     zerocopy::transmute!(OptionHeader::new(carriage.geneve_class, kind, insertion.int))
 }
 
-/// Counts `growth` more bytes of options in the base header; returns what that did to the sum.
+/// Adds `growth` bytes of options to the base header; returns the change of the sum.
 pub(crate) fn lengthen(bytes: &mut [u8], layers: &Layers, growth: usize) -> Change {
     resize(bytes, layers, |length| length + growth)
 }
 
-/// Counts `shrinkage` fewer bytes of options in the base header; returns what that did to the sum.
+/// Subtracts `shrinkage` bytes of options from the base header; returns the change of the sum.
 pub(crate) fn shorten(bytes: &mut [u8], layers: &Layers, shrinkage: usize) -> Change {
     resize(bytes, layers, |length| length.saturating_sub(shrinkage))
 }
 
-/// The length of the INT option at `location` with `more` words; `None` past its own limit or the base
+/// The length of the INT option at `location` with `more` words; `None` beyond its own limit or the base
 /// header's.
 pub(crate) fn grown_length(bytes: &[u8], layers: &Layers, location: &Location, more: Words) -> Option<Words> {
     let (header, _, _) = geneve::parse(bytes, header_at(layers)).ok()?;
@@ -60,7 +60,7 @@ pub(crate) fn grown_length(bytes: &[u8], layers: &Layers, location: &Location, m
     if fits { u8::try_from(words).ok().map(Words::new) } else { None }
 }
 
-/// Removes every INT option, one after the other.
+/// Removes every INT option in order.
 pub(super) fn strip(carriage: &Carriage, frame: &mut Frame<'_>, layers: &Layers) -> bool {
     let mut layers = *layers;
     for stripped in 0..MAX_OPTIONS {
@@ -79,7 +79,7 @@ pub(super) fn strip(carriage: &Carriage, frame: &mut Frame<'_>, layers: &Layers)
     true
 }
 
-/// Most options 63 words have room for.
+/// Maximum number of options in 63 words.
 const MAX_OPTIONS: usize = 63;
 
 const fn header_at(layers: &Layers) -> usize {
@@ -95,7 +95,7 @@ fn resize(bytes: &mut [u8], layers: &Layers, length: impl FnOnce(usize) -> usize
     Change { removed, added: header.sum(), ..Change::default() }
 }
 
-/// What an INT option's header becomes at a length of `words`, and what that does to the sum.
+/// The header of an INT option of `words` length, and the change of the sum.
 pub(crate) fn set_option_length(bytes: &mut [u8], location: &Location, words: Words) -> Change {
     let Some(header) = view_mut::<OptionHeader>(bytes, location.shim) else {
         return Change::default();

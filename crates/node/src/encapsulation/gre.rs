@@ -1,4 +1,4 @@
-//! INT behind a GRE header: one that is there (G = 0), or one the source adds with an IPv4 header (G = 1).
+//! INT behind a GRE header: an existing one (G = 0), or one the source adds with an IPv4 header (G = 1).
 
 use std::ops::Range;
 
@@ -26,7 +26,8 @@ pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Optio
     if layers.protocol == gre::PROTOCOL {
         // int-2.1/gre-01
         let (header, at) = gre::payload(bytes, layers.l4).ok()?;
-        // int-2.1/gre-12, int-2.1/gre-13: a sink restores registered EtherTypes only, and INT's own makes a row with ours.
+        // int-2.1/gre-12, int-2.1/gre-13: a sink restores registered EtherTypes only, and INT's own would
+        // form a chain with this node's header.
         let protocol = header.protocol.get();
         if protocol == carriage.gre_protocol || !ethernet::is_registered(protocol) {
             return None;
@@ -54,22 +55,24 @@ pub(super) fn shim(bytes: &[u8], layers: &Layers, insertion: &Insertion<'_>) -> 
     Shim::gre(insertion.header_type.code(), insertion.int, added, ethertype)
 }
 
-/// Announces INT in the GRE header that is there.
-// int-2.1/gre-05, int-2.1/gre-06: with the code point of the configuration, where `kind = "gre"`.
+/// Announces INT in the existing GRE header.
+// int-2.1/gre-05, int-2.1/gre-06: with the configured code point, if `kind = "gre"`.
 pub(super) fn mark(carriage: &Carriage, bytes: &mut [u8], layers: &Layers) -> Change {
     set_gre_protocol(bytes, layers, carriage.gre_protocol)
 }
 
-/// Writes new IPv4 and GRE headers into the gap, for a frame also its Ethernet header; `layers` become theirs, but for the end.
+/// Writes new IPv4 and GRE headers into the gap, for a frame also its Ethernet header; `layers` become
+/// theirs, except for the end.
 pub(super) fn write(carriage: &Carriage, bytes: &mut [u8], layers: &mut Layers, insertion: &Insertion<'_>) {
     let length = u16::try_from(layers.ip_length() + insertion.growth()).unwrap_or(u16::MAX);
     let mut outer =
         Ipv4Header::new(carriage.tunnel_source, carriage.tunnel_destination, gre::PROTOCOL, length);
-    // RFC 2983, section 3.1: in the queues of the domain the packet has the class it had. ECN stays 0, since the sink
-    // leaves the inner header as it came (RFC 6040, section 4.3, compatibility mode).
+    // RFC 2983, section 3.1: the packet keeps its class in the queues of the domain. ECN stays 0, since the
+    // sink leaves the inner header unchanged (RFC 6040, section 4.3, compatibility mode).
     outer.set_dscp(layers.dscp_behind(bytes, insertion.growth()));
     if insertion.place.at < layers.l3 {
-        // The frame goes inside whole, VLAN tags and all; what is in front of the new IP header is a copy.
+        // The frame is encapsulated whole, including VLAN tags; the header before the new IP header is a
+        // copy.
         let growth = insertion.growth();
         bytes.copy_within(growth..(growth + layers.l3).min(bytes.len()), 0);
     }
@@ -108,7 +111,7 @@ pub(super) fn strip(
     // int-2.1/gre-04
     let is_version = |version| bytes.get(last.end).is_none_or(|first| first >> 4 == version);
     match (ethertype, link) {
-        // The source put a whole frame behind GRE, so the outer Ethernet header goes too.
+        // The source put a whole frame behind GRE, so the outer Ethernet header is removed too.
         (ethernet::BRIDGED_ETHERNET, Link::Ethernet) => return Some(0..last.end),
         (ethernet::IPV4, _) if is_version(4) => {}
         (ethernet::IPV6, _) if is_version(6) => {}

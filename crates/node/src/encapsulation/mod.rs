@@ -1,7 +1,7 @@
-//! How a source puts INT into a packet, and a sink takes it out, behind each encapsulation.
+//! Insertion of INT by a source and removal by a sink, per encapsulation.
 //!
-//! One file per section of INT 2.1 "Header Location", each with both directions: what `start` changes,
-//! `strip` restores bit for bit. `dispatch` calls them, `carriage` is what the configuration says of them.
+//! One file per section of INT 2.1 "Header Location", each with both directions: `strip` restores bit for bit
+//! what `start` changes. `dispatch` calls them, `carriage` holds their configuration.
 
 mod carriage;
 mod dispatch;

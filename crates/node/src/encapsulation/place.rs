@@ -1,4 +1,4 @@
-//! Where INT goes in a packet, and what is put there or taken out.
+//! The location of INT in a packet, and what is inserted or removed there.
 
 use inband_wire::int::locate::{Encapsulation, HeaderType};
 use inband_wire::int::shim::SHIM_BYTES;
@@ -6,32 +6,32 @@ use inband_wire::int::{Deviations, Location, Version};
 use inband_wire::layers::Link;
 use inband_wire::{FiveTuple, Words};
 
-/// Where INT goes in a packet.
+/// The location of INT in a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     /// The encapsulation of this packet.
     pub(crate) encapsulation: Encapsulation,
     /// Offset at which the gap opens.
     pub(crate) at: usize,
-    /// Bytes of new headers, or of the marker, in front of the shim.
+    /// Bytes of new headers, or of the marker, before the shim.
     pub(crate) outer: usize,
     /// The longest INT header and stack that can follow the shim.
     pub(crate) most: Words,
 }
 
-/// What a source is putting into a packet.
+/// An insertion by a source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Insertion<'a> {
     pub(crate) place: Place,
     pub(crate) header_type: HeaderType,
-    /// INT header and what is behind it, without the shim.
+    /// Length of INT header and what follows it, without the shim.
     pub(crate) int: Words,
     pub(crate) link: Link,
     pub(crate) flow: &'a FiveTuple,
 }
 
 impl Place {
-    /// A place behind headers that are there already.
+    /// A place behind existing headers.
     pub(super) const fn behind(encapsulation: Encapsulation, at: usize) -> Self {
         Self { encapsulation, at, outer: 0, most: Words::MAX }
     }
@@ -43,7 +43,7 @@ impl Insertion<'_> {
         self.place.outer + SHIM_BYTES + self.int.bytes()
     }
 
-    /// Where the INT header is once the gap is open.
+    /// The location of INT after the gap is open.
     pub(crate) const fn location(&self) -> Location {
         let shim = self.place.at + self.place.outer;
         Location {
@@ -58,7 +58,7 @@ impl Insertion<'_> {
     }
 }
 
-/// What a sink needs to know to strip a packet.
+/// The parameters for stripping a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stripping {
     pub(crate) link: Link,

@@ -1,4 +1,4 @@
-//! INT behind the TCP or UDP header that is there, marked by a probe marker in front of the shim.
+//! INT behind the existing TCP or UDP header, marked by a probe marker before the shim.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The bytes of a packet that are INT: what its sink takes out.
+//! The bytes of a packet that are INT and are removed by its sink.
 
 use std::ops::Range;
 
@@ -13,19 +13,19 @@ use inband_wire::{ethernet, gre, udp, vxlan};
 
 use super::carriage::Carriage;
 
-/// How many bytes of a packet are INT, with the headers that a source put around it, and where they end.
+/// How many bytes of a packet are INT, including the headers that a source added for it, and where they end.
 ///
-/// A report keeps them beside the bytes of the original packet that it is asked to keep.
+/// A report keeps them in addition to the requested bytes of the original packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IntSpan {
-    /// How many bytes a sink takes out.
+    /// How many bytes a sink removes.
     pub(crate) bytes: usize,
     /// Offset behind the last of them.
     pub(crate) end: usize,
 }
 
 impl Carriage {
-    /// What a sink takes out of the packet whose INT header, or one of several, is at `location`.
+    /// The span that a sink removes from the packet whose INT header, or one of several, is at `location`.
     #[inline]
     pub(crate) fn int_span(&self, bytes: &[u8], layers: &Layers, location: &Location) -> IntSpan {
         match location.encapsulation {
@@ -36,7 +36,7 @@ impl Carriage {
         }
     }
 
-    /// A row of headers, the first behind the header that announces it.
+    /// A chain of headers, the first after the header that announces it.
     #[cold]
     fn chain(&self, bytes: &[u8], layers: &Layers, location: &Location) -> IntSpan {
         let last = self.last_of_chain(bytes, layers, location).unwrap_or(*location);
@@ -75,8 +75,8 @@ impl Carriage {
         span
     }
 
-    /// The last header of the row of INT headers that `first` is one of; `None` where one cannot be read, or there are
-    /// more than a sink removes.
+    /// The last header of the chain of INT headers that contains `first`; `None` if one cannot be read, or
+    /// there are more than a sink removes.
     pub(super) fn last_of_chain(&self, bytes: &[u8], layers: &Layers, first: &Location) -> Option<Location> {
         self.with_code_points(|code_points| {
             let mut last = *first;
@@ -95,5 +95,5 @@ const fn one(range: Range<usize>) -> IntSpan {
     IntSpan { bytes: range.end - range.start, end: range.end }
 }
 
-/// Most INT headers of one packet that a sink removes.
+/// Maximum number of INT headers that a sink removes from one packet.
 const MAX_HEADERS: usize = 8;

@@ -1,4 +1,4 @@
-//! INT behind a new UDP header: in front of TCP or UDP, or with a new IP header in front of everything else.
+//! INT behind a new UDP header: before TCP or UDP, or with a new IP header before everything else.
 
 use std::ops::Range;
 
@@ -24,14 +24,15 @@ use super::udp_port::is_int_port;
 use crate::carrier::Change;
 
 pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
-    // What a host sends to INT's port would make one row with ours, which the sink removes whole.
+    // A host's packet to INT's port would form one chain with this node's header, which the sink removes
+    // whole.
     if is_int_port(carriage, bytes, layers) {
         return None;
     }
     let (at, outer) = match layers.transport {
         Transport::Tcp { .. } | Transport::Udp => (layers.l4, udp::HEADER_BYTES),
-        // INT 2.1 "new IP and UDP headers and INT-MX inserted before IPSec": AH covers the IP header, so a
-        // protocol that is not known to be indifferent to it keeps its own.
+        // INT 2.1 "new IP and UDP headers and INT-MX inserted before IPSec": AH covers the IP header, so
+        // other protocols keep their original IP header.
         Transport::Other => (layers.l3, ip_header_bytes(layers) + udp::HEADER_BYTES),
     };
     Some(Place { encapsulation: Encapsulation::Udp, at, outer, most: Words::MAX })
@@ -47,7 +48,7 @@ pub(super) fn shim(layers: &Layers, insertion: &Insertion<'_>) -> Shim {
     Shim::l4_header(insertion.header_type.code(), insertion.int, protocol)
 }
 
-/// Writes the new headers into the gap; `layers` become theirs, but for the end.
+/// Writes the new headers into the gap; `layers` become theirs, except for the end.
 pub(super) fn write(carriage: &Carriage, bytes: &mut [u8], layers: &mut Layers, insertion: &Insertion<'_>) {
     let growth = insertion.growth();
     if insertion.place.outer > udp::HEADER_BYTES {
@@ -105,7 +106,7 @@ const fn ip_header_bytes(layers: &Layers) -> usize {
     }
 }
 
-/// Writes an IP header like the original one, which follows after `growth` bytes.
+/// Writes an IP header like the original one, which follows `growth` bytes later.
 fn write_ip_header(bytes: &mut [u8], layers: &Layers, growth: usize) {
     let inner_at = layers.l3 + growth;
     let length = |fixed: usize| u16::try_from(layers.ip_length() + growth - fixed).unwrap_or(u16::MAX);

@@ -1,4 +1,4 @@
-//! INT behind the UDP header that is there, marked by its destination port.
+//! INT behind the existing UDP header, marked by its destination port.
 
 use std::ops::Range;
 
@@ -17,7 +17,8 @@ use crate::carrier::Change;
 
 pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
     let at = layers.l4 + udp::HEADER_BYTES;
-    // What a host sends to INT's port would make one row with ours, which the sink removes whole.
+    // A host's packet to INT's port would form one chain with this node's header, which the sink removes
+    // whole.
     (layers.transport == Transport::Udp && !is_int_port(carriage, bytes, layers))
         .then_some(Place::behind(Encapsulation::UdpPort, at))
 }

@@ -1,4 +1,4 @@
-//! INT behind a VXLAN-GPE header, which the source makes of a VXLAN header where it has to.
+//! INT behind a VXLAN-GPE header, which the source converts from a VXLAN header if necessary.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use super::place::{Insertion, Place};
 use crate::carrier::Change;
 
 pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
-    // What a host sent as INT would make one chain with ours, which the sink removes whole.
+    // A host's INT would form one chain with this node's header, which the sink removes whole.
     next_protocol(bytes, layers).filter(|next| *next != carriage.vxlan_gpe_next_protocol)?;
     if locate::in_vxlan_gpe(bytes, layers, &carriage.vxlan_gpe_next_protocols) != Ok(None) {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn mark(carriage: &Carriage, bytes: &mut [u8], layers: &Layers) -> Ch
     edit(bytes, layers, change, |header| header.set_next_protocol(carriage.vxlan_gpe_next_protocol))
 }
 
-// int-2.1/vxlan-08: G says that the original was plain VXLAN.
+// int-2.1/vxlan-08: G means that the original was plain VXLAN.
 pub(super) fn strip(
     carriage: &Carriage,
     bytes: &mut [u8],
@@ -53,7 +53,7 @@ pub(super) fn strip(
     let first = header_at(layers) + vxlan::HEADER_BYTES;
     let last = carriage.last_of_chain(bytes, layers, location).filter(|last| last.end <= bytes.len())?;
     let shim = *view::<Shim>(bytes, last.shim, Header::Shim).ok()?;
-    // The versions before 2.0 have no G; Next Protocol stands where 2.1 has it.
+    // The versions before 2.0 have no G; Next Protocol is in the same place as in 2.1.
     let change = if shim.was_vxlan() && !last.version.is_before_2() {
         let change = set_destination_port(bytes, layers, vxlan::PORT);
         edit(bytes, layers, change, VxlanHeader::clear_next_protocol)
@@ -63,8 +63,8 @@ pub(super) fn strip(
     Some(remove(bytes, layers, first..last.end, change))
 }
 
-/// The protocol behind the VXLAN header; `None` where INT cannot be put behind it and taken out again
-/// without a trace: another port, no next protocol in GPE, or bits that a plain VXLAN header leaves at zero.
+/// The protocol behind the VXLAN header; `None` if INT cannot be inserted there and removed again without a
+/// trace: another port, no next protocol in GPE, or bits that a plain VXLAN header leaves at zero.
 pub(super) fn next_protocol(bytes: &[u8], layers: &Layers) -> Option<u8> {
     let header: &VxlanHeader = view(bytes, header_at(layers), Header::Vxlan).ok()?;
     match port(bytes, layers)? {
@@ -85,7 +85,7 @@ fn port(bytes: &[u8], layers: &Layers) -> Option<u16> {
     }
 }
 
-/// Changes the VXLAN header and adds to `change` what that does to the sum.
+/// Changes the VXLAN header and adds the effect on the sum to `change`.
 fn edit(bytes: &mut [u8], layers: &Layers, change: Change, edit: impl FnOnce(&mut VxlanHeader)) -> Change {
     let Some(header) = view_mut::<VxlanHeader>(bytes, header_at(layers)) else {
         return change;

@@ -1,60 +1,60 @@
-//! The numbers of one flow.
+//! Sequence tracking of one flow.
 
 use super::window::{NUMBERS, Window};
 
-/// The numbers of one flow: which come next, which have come, which are missing.
+/// The sequence numbers of one flow: expected, received and missing.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers {
-    /// The first number that was seen.
+    /// The first number received.
     start: u32,
-    /// The number that is expected.
+    /// The next expected number.
     next: u32,
     window: Window,
-    /// The numbers that are missing, the oldest gap first; at most [`MAX_GAPS`].
+    /// The open gaps, oldest first; at most [`MAX_GAPS`].
     gaps: Vec<Open>,
 }
 
-/// Numbers that are missing and may still come.
+/// A gap whose numbers may still arrive.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     gap: Gap,
-    /// The last number that is missing.
+    /// The last missing number.
     last: u32,
 }
 
-/// Numbers that are missing between two that came.
+/// Numbers missing between two that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// The last number in order before the gap.
     pub after: u32,
     /// How many numbers are missing.
     pub missing: u32,
-    /// When the first packet behind the gap came, nanoseconds.
+    /// When the first packet after the gap arrived, nanoseconds.
     pub opened_at: u64,
 }
 
-/// How a packet arrived.
+/// The order in which a packet arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// The next in its flow, whether or not others are missing before it.
+    /// The next of its flow, whether or not others are missing before it.
     InOrder,
-    /// After a later one, and in time.
+    /// After a later one, within the hold time.
     Reordered,
-    /// After its loss was told.
+    /// After its gap was closed.
     Late,
     /// For the second time.
     Duplicate,
-    /// As the first of a source that counts anew.
+    /// The first after the source restarted its numbering.
     Restart,
-    /// Of a flow for which there is no room.
+    /// Of a flow that is not tracked, because the table is full.
     Unknown,
 }
 
-/// Most gaps of one flow that are open at once; the newest two become one where there are more.
+/// Maximum number of open gaps per flow; beyond it the newest two are merged.
 const MAX_GAPS: usize = 32;
 
 impl Numbers {
-    /// The numbers of a flow that is first seen with `number`; what came before is nobody's loss.
+    /// Starts a flow at `number`; earlier packets do not count as lost.
     pub(super) fn new(number: u32) -> Self {
         let mut window = Window::new();
         window.advance(1);
@@ -62,9 +62,9 @@ impl Numbers {
         Self { start: number, next: number.wrapping_add(1), window, gaps: Vec::new() }
     }
 
-    /// Takes the number of a packet that came at `now`.
+    /// Records the number of a packet that arrived at `now`.
     ///
-    /// [`Arrival::Restart`] leaves everything as it was.
+    /// [`Arrival::Restart`] leaves the state unchanged.
     pub(super) fn take(&mut self, number: u32, now: u64) -> Arrival {
         let ahead = number.wrapping_sub(self.next);
         if ahead < 1 << 31 {
@@ -74,7 +74,7 @@ impl Numbers {
         }
         let back = self.next.wrapping_sub(number) - 1;
         if back >= NUMBERS {
-            // So old a number is none of a packet that was overtaken: the source has begun anew.
+            // Too old for reordering: the source has restarted.
             return Arrival::Restart;
         }
         if !self.window.mark(back) {
@@ -86,18 +86,18 @@ impl Numbers {
                 self.gaps.retain(|open| open.gap.missing > 0);
                 Arrival::Reordered
             }
-            // It was overtaken by the packet that was seen first.
+            // Reordered before the first packet seen.
             None if is_before(number, self.start) => Arrival::Reordered,
             None => Arrival::Late,
         }
     }
 
-    /// Takes out the gaps that `is_closed` by the time they were opened at.
+    /// Removes the gaps for which `is_closed`, given their opening time, is true.
     pub(super) fn close(&mut self, is_closed: impl Fn(u64) -> bool) -> impl Iterator<Item = Gap> {
         self.gaps.extract_if(.., move |open| is_closed(open.gap.opened_at)).map(|open| open.gap)
     }
 
-    /// Moves on by one number that came and `missing` in front of it.
+    /// Advances past one received number and `missing` before it.
     fn advance(&mut self, missing: u32, now: u64) {
         self.window.advance(missing.saturating_add(1));
         self.window.mark(0);
@@ -118,7 +118,7 @@ impl Numbers {
 }
 
 impl Open {
-    /// Whether the number lies in the gap; numbers in there that have come are marked in the window.
+    /// Whether the number lies in the gap; received numbers in it are marked in the window.
     fn holds(&self, number: u32) -> bool {
         let length = self.last.wrapping_sub(self.gap.after);
         let at = number.wrapping_sub(self.gap.after);
@@ -126,7 +126,7 @@ impl Open {
     }
 }
 
-/// Whether `number` comes before `other`, in the half of the numbers below it.
+/// Whether `number` precedes `other`, within half of the number space.
 fn is_before(number: u32, other: u32) -> bool {
     number != other && other.wrapping_sub(number) < 1 << 31
 }

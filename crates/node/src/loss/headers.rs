@@ -1,4 +1,4 @@
-//! Headers that stand for the packets of a flow, where none of them is at hand.
+//! Headers that represent a flow in reports without a packet.
 
 use std::net::IpAddr;
 
@@ -10,8 +10,8 @@ use inband_wire::ipv6::Ipv6Header;
 use inband_wire::report::InnerType;
 use inband_wire::{tcp, udp};
 
-/// An IP header, and the TCP or UDP header behind it, of a packet of `flow` without payload; they hold what the
-/// five-tuple says, lengths, and the checksum of IPv4.
+/// An IP header and a TCP or UDP header of a packet of `flow` without payload; they hold the five-tuple,
+/// lengths, and the checksum of IPv4.
 pub(super) fn headers(flow: &FiveTuple) -> (InnerType, Vec<u8>) {
     let l4 = transport(flow);
     let length = u16::try_from(l4.len()).unwrap_or_default();
@@ -39,7 +39,7 @@ fn transport(flow: &FiveTuple) -> Vec<u8> {
 }
 
 const IPV4_BYTES: u16 = 20;
-/// Sequence and acknowledgement number, data offset 5, and zeros.
+/// Sequence and acknowledgment number, data offset 5, and zeros.
 const TCP_BEHIND_PORTS: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0, 0, 0, 0, 0, 0, 0];
 /// Length 8, no checksum.
 const UDP_BEHIND_PORTS: [u8; 4] = [0, 8, 0, 0];

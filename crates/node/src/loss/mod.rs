@@ -1,9 +1,9 @@
-//! Packets of a numbered flow that never arrived.
+//! Loss detection for numbered flows.
 //!
-//! A source that numbers the packets of each flow lets the sink see what was lost on the way. `flow` follows the
-//! numbers of one flow, `window` remembers which of the latest ones came; [`LossDetector`] holds the flows and
-//! closes their gaps in time. Numbers are 32 bits and wrap; a packet that comes late fills its gap, one that comes
-//! twice is a duplicate, and neither is a loss.
+//! A source that numbers the packets of each flow lets the sink detect losses on the path. `flow` tracks the
+//! numbers of one flow, `window` which of the latest ones arrived; [`LossDetector`] holds the flows and
+//! closes their gaps in time. Numbers are 32 bits and wrap; a late packet fills its gap, a second copy is a
+//! duplicate, and neither is a loss.
 
 mod flow;
 mod headers;
@@ -31,7 +31,7 @@ pub struct LossDetector {
     swept_at: u64,
 }
 
-/// What is known of one flow.
+/// The state of one flow.
 #[derive(Clone, Debug)]
 struct State {
     numbers: Numbers,
@@ -39,52 +39,52 @@ struct State {
     seen_at: u64,
 }
 
-/// Who numbers the packets of a flow.
+/// The source that numbers the packets of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     /// Its node ID.
     pub node_id: u32,
-    /// The interface the packets came to it by.
+    /// Its ingress interface of the packets.
     pub ingress: u16,
 }
 
-/// Packets of one gap that never arrived.
+/// The lost packets of one gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// The flow.
     pub flow: FiveTuple,
     /// The source that numbers it.
     pub source: Source,
-    /// The gap they leave.
+    /// The gap.
     pub gap: Gap,
 }
 
-/// How many packets arrived in which way, and how many did not.
+/// Packets by arrival order, and losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LossCounts {
-    /// The next in its flow, or the first that was seen of it.
+    /// The next of its flow, or the first seen.
     pub in_order: u64,
     /// After a later one of its flow, within the hold time.
     pub reordered: u64,
-    /// After the loss of it was told.
+    /// After its gap was closed.
     pub late: u64,
-    /// For the second time.
+    /// Duplicates.
     pub duplicate: u64,
-    /// Never, as far as is known when its gap closes.
+    /// Not received when its gap closed.
     pub lost: u64,
-    /// Sources that began to count anew.
+    /// Sources that restarted their numbering.
     pub restarts: u64,
-    /// Packets of flows for which there is no room.
+    /// Packets of flows that are not tracked, because the table is full.
     pub unknown: u64,
 }
 
-/// How often flows are looked over for gaps to close and for silence, nanoseconds.
+/// Interval between sweeps for expired gaps and idle flows, nanoseconds.
 const SWEEP_NS: u64 = 10_000_000;
 
 impl LossDetector {
-    /// Creates a detector of up to `most_flows` flows, of about 200 bytes each and 24 for every open gap.
+    /// Creates a detector of up to `most_flows` flows, of about 200 bytes each plus 24 for every open gap.
     ///
-    /// A gap is a loss when it is open for `hold_ns`; a flow is forgotten after `idle_ns` of silence.
+    /// A gap becomes a loss after `hold_ns`; a flow is evicted after `idle_ns` without packets.
     #[must_use]
     pub fn new(most_flows: usize, hold_ns: u64, idle_ns: u64) -> Self {
         Self {
@@ -98,7 +98,7 @@ impl LossDetector {
         }
     }
 
-    /// A packet of `flow` arrived at `now`, with the number its source gave it.
+    /// Records a packet of `flow` with the source's `number`, received at `now`.
     pub fn handle_packet(&mut self, flow: FiveTuple, source: Source, number: u32, now: u64) -> Arrival {
         self.handle_timeout(now);
         let is_full = self.flows.len() >= self.most_flows;
@@ -120,7 +120,7 @@ impl LossDetector {
         self.lost.extend(closed.map(loss));
         let arrival = state.numbers.take(number, now);
         if arrival == Arrival::Restart {
-            // Nothing can fill the gaps of the numbers before.
+            // The gaps of the previous numbering can no longer be filled.
             self.lost.extend(state.numbers.close(|_| true).map(loss));
             state.numbers = Numbers::new(number);
             state.source = source;
@@ -129,9 +129,9 @@ impl LossDetector {
         arrival
     }
 
-    /// Closes the gaps that have been open for the hold time at `now`, and forgets flows that are silent.
+    /// Closes the gaps that have been open for the hold time at `now`, and evicts idle flows.
     pub fn handle_timeout(&mut self, now: u64) {
-        // A clock that was set back is no reason to wait.
+        // A clock that was set back does not delay the sweep.
         if now >= self.swept_at && now - self.swept_at < SWEEP_NS {
             return;
         }
@@ -153,14 +153,14 @@ impl LossDetector {
         }
     }
 
-    /// Takes a loss, in no order among flows.
+    /// Returns the next pending loss, in no order among flows.
     pub fn poll_loss(&mut self) -> Option<Loss> {
         let loss = self.lost.pop()?;
         self.counts.lost += u64::from(loss.gap.missing);
         Some(loss)
     }
 
-    /// What happened so far; losses count when they are taken.
+    /// The counts so far; losses count when they are polled.
     #[must_use]
     pub const fn counts(&self) -> LossCounts {
         self.counts
@@ -182,7 +182,7 @@ impl LossDetector {
     }
 }
 
-/// Whether `span_ns` have passed from `since` to `now`; a clock that was set back by more than that counts as well.
+/// Whether `span_ns` have passed from `since` to `now`; a clock set back by at least that much counts too.
 fn is_over(since: u64, now: u64, span_ns: u64) -> bool {
     now.abs_diff(since) >= span_ns
 }

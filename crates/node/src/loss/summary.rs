@@ -1,4 +1,4 @@
-//! The report of a loss, in Host-INT's own format and in a report 2.0.
+//! The report of a loss, in Host-INT's format and as a report 2.0.
 
 use zerocopy::IntoBytes;
 
@@ -11,11 +11,11 @@ use inband_wire::report::earlier::{DropSummary, DropSummaryDraft};
 use super::Loss;
 use super::headers::headers;
 
-/// DSMdBits of a report 2.0 about a loss: the first bit is Host-INT's drop summary, 6 words.
+/// DSMdBits of a loss report 2.0: the first bit is Host-INT's drop summary, 6 words.
 const DS_MD_BITS: u16 = 0x8000;
 
 impl Loss {
-    /// The summary that the sink with this id and egress interface gives.
+    /// The summary of a sink with this id and egress interface.
     #[must_use]
     pub fn summary(&self, sink: u32, egress: u16) -> DropSummary {
         let gap =
@@ -29,8 +29,8 @@ impl Loss {
         DropSummaryDraft { sequence, reported_at_s: seconds(now), summary, flow: self.flow }
     }
 
-    /// Hands the report 2.0 to `write`: D and F, the summary as domain-specific metadata of `domain`, and the
-    /// headers of the flow as its packet.
+    /// Passes the report 2.0 to `write`: D and F, the summary as domain-specific metadata of `domain`, and
+    /// the flow's headers as the packet.
     pub fn with_report<T>(
         &self,
         summary: &DropSummary,
@@ -54,7 +54,7 @@ impl Loss {
     }
 }
 
-/// Whole seconds, as far as 32 bits hold them.
+/// Whole seconds, truncated to 32 bits.
 fn seconds(ns: u64) -> u32 {
     u32::try_from(ns / 1_000_000_000 % (1 << 32)).unwrap_or_default()
 }

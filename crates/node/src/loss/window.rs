@@ -1,20 +1,20 @@
-//! The latest numbers of a flow that have arrived.
+//! The recently received numbers of a flow.
 
-/// One bit for each of the [`NUMBERS`] numbers below the next one that is expected.
+/// One bit for each of the [`NUMBERS`] numbers below the next expected one.
 #[derive(Clone, Debug)]
 pub(super) struct Window([u64; WORDS]);
 
 const WORDS: usize = 4;
-/// How many numbers are remembered.
+/// Size of the window.
 pub(super) const NUMBERS: u32 = 256;
 
 impl Window {
-    /// A window of which nothing has arrived.
+    /// An empty window.
     pub(super) const fn new() -> Self {
         Self([0; WORDS])
     }
 
-    /// Makes room for `count` numbers that have not arrived, and forgets as many old ones.
+    /// Makes room for `count` missing numbers, and drops as many old ones.
     pub(super) fn advance(&mut self, count: u32) {
         let words = usize::try_from(count / 64).unwrap_or(usize::MAX);
         let bits = count % 64;
@@ -28,7 +28,7 @@ impl Window {
         }
     }
 
-    /// Marks the number `back` below the newest one; `false` if it was marked already, or is forgotten.
+    /// Marks the number `back` below the newest one; `false` if it is already marked or outside the window.
     pub(super) fn mark(&mut self, back: u32) -> bool {
         let at = usize::try_from(back / 64).unwrap_or(usize::MAX);
         let Some(word) = self.0.get_mut(at) else { return false };
