@@ -1,24 +1,24 @@
-//! What the device knows about one packet's way through it.
+//! Device information about one packet's passage through the node.
 
 use inband_wire::int::{Buffer, HopMetadata, Instructions, Interfaces, Queue};
 
 use crate::interfaces::Interface;
 
-/// One packet's way through the node.
+/// One packet's passage through the node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passage {
-    /// Identifier of the interface the packet came in by.
+    /// Identifier of the ingress interface.
     pub ingress: u16,
-    /// Identifier of the interface the packet leaves by.
+    /// Identifier of the egress interface.
     pub egress: u16,
-    /// What the device measured.
+    /// The device's measurements.
     pub metadata: DeviceMetadata,
 }
 
-/// What a device can measure about a packet; `None`: it cannot.
+/// The measurements of a device for a packet; `None`: not available.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceMetadata {
-    /// When the packet came in, nanoseconds of the device's clock.
+    /// When the packet arrived, nanoseconds of the device's clock.
     pub ingress_timestamp: Option<u64>,
     /// When the packet leaves, nanoseconds of the device's clock.
     pub egress_timestamp: Option<u64>,
@@ -32,7 +32,7 @@ pub struct DeviceMetadata {
     pub egress_utilization: Option<u32>,
 }
 
-/// What this hop can say about the packet, put together when it is asked for.
+/// The sources of this hop's metadata, which is assembled on demand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hop<'a> {
     pub(crate) identity: Identity,
@@ -41,14 +41,14 @@ pub(crate) struct Hop<'a> {
     pub(crate) device: &'a DeviceMetadata,
 }
 
-/// What a node says of itself, whatever the device measures.
+/// The node's own part of its metadata, independent of device measurements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Identity {
-    /// Node ID; `None`: it is withheld.
+    /// Node ID; `None`: withheld.
     pub(crate) node_id: Option<u32>,
-    /// Whether the interfaces of level 1 are named.
+    /// Whether level 1 interfaces are reported.
     pub(crate) interfaces: bool,
-    /// Whether the interfaces of level 2 are named.
+    /// Whether level 2 interfaces are reported.
     pub(crate) level2_interfaces: bool,
 }
 
@@ -74,14 +74,14 @@ impl Hop<'_> {
 }
 
 impl DeviceMetadata {
-    /// The device's clock at this packet, as late as is known: when it left, or else when it came in, nanoseconds.
+    /// The device's clock at this packet, the latest known: egress time, or else ingress time, nanoseconds.
     #[inline]
     #[must_use]
     pub fn clock(&self) -> Option<u64> {
         self.egress_timestamp.or(self.ingress_timestamp)
     }
 
-    /// The same without what `instructions` ask for.
+    /// A copy without the measurements that `instructions` request.
     #[must_use]
     pub fn without(self, instructions: Instructions) -> Self {
         let keeps = |bit| !instructions.intersects(bit);

@@ -1,7 +1,7 @@
 //! Messages to the sender of a packet that is too big to carry INT.
 //!
-//! By "fragmentation needed" of ICMP (RFC 792, RFC 1191, RFC 1812) or "packet too big" of ICMPv6 (RFC 4443,
-//! RFC 8201), sent back to where the packet came from. What is quoted is the packet as its sender made it.
+//! "Fragmentation needed" of ICMP (RFC 792, RFC 1191, RFC 1812) or "packet too big" of ICMPv6 (RFC 4443, RFC
+//! 8201), sent to the packet's source. The message quotes the original packet.
 
 mod message;
 
@@ -23,7 +23,8 @@ use crate::output::OwnPacket;
 use crate::token_bucket::TokenBucket;
 use crate::waiting::Waiting;
 
-/// Part of path MTU discovery: whether and from where packets are answered that INT makes exceed the egress MTU.
+/// Settings of path MTU discovery: whether, and from which address, packets are answered that INT makes
+/// exceed the egress MTU.
 // int-2.1/mtu-02
 #[derive(Clone, Debug)]
 pub(crate) struct PathMtu {
@@ -33,7 +34,7 @@ pub(crate) struct PathMtu {
     per_second: u32,
 }
 
-/// The answers that wait to be sent, and what is left of their rate.
+/// Pending messages and their rate limit.
 #[derive(Clone, Debug)]
 pub(crate) struct Answers {
     bucket: TokenBucket,
@@ -50,13 +51,13 @@ impl PathMtu {
         }
     }
 
-    /// Whether senders are told.
+    /// Whether senders are notified.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.icmp != Icmp::Off
     }
 
-    /// Whether senders are told of an MTU with room for the metadata of all remaining hops.
+    /// Whether the reported MTU leaves room for the metadata of all remaining hops.
     // int-2.1/mtu-03, int-2.1/mtu-04
     pub(crate) fn is_conservative(&self) -> bool {
         self.icmp == Icmp::Conservative
@@ -71,17 +72,17 @@ impl PathMtu {
 }
 
 impl Answers {
-    /// The answers of one core, with its share of the rate.
+    /// The messages of one core, with its share of the rate.
     pub(crate) fn new(settings: &PathMtu, core: Core) -> Self {
         Self { bucket: TokenBucket::new(core.share(settings.per_second)), waiting: Waiting::default() }
     }
 
-    /// Lets time pass until `now`, nanoseconds of the device's clock.
+    /// Advances the clock to `now`, nanoseconds of the device's clock.
     pub(crate) fn advance(&mut self, now: u64) {
         self.bucket.advance(now);
     }
 
-    /// Answers `original`, which should have been no longer than `mtu` bytes; returns what became of the answer.
+    /// Answers `original`, which should have been at most `mtu` bytes long; returns the outcome.
     pub(crate) fn answer(
         &mut self,
         settings: &PathMtu,
@@ -93,7 +94,7 @@ impl Answers {
             IpVersion::V4 => MIN_MTU_V4,
             IpVersion::V6 => MIN_MTU_V6,
         };
-        // What no sender can keep to is not asked for.
+        // An MTU that no sender can comply with is not reported.
         let mtu = mtu.max(least);
         if mtu >= original.layers.ip_length() || !may_be_answered(original) {
             return Outcome::IcmpWithheld;
@@ -109,7 +110,7 @@ impl Answers {
         if self.waiting.push(reply) { Outcome::IcmpSent } else { Outcome::IcmpShed }
     }
 
-    /// Takes the oldest answer.
+    /// Returns the oldest pending message.
     pub(crate) fn poll(&mut self) -> Option<OwnPacket> {
         self.waiting.poll()
     }
@@ -125,14 +126,15 @@ fn may_be_answered(original: &Original<'_>) -> bool {
     }
     match (source, destination) {
         (IpAddr::V4(source), IpAddr::V4(destination)) => {
-            // RFC 1812, section 4.3.2.7: nothing that was sent to many, and nobody's address.
+            // RFC 1812, section 4.3.2.7: no packet sent to a broadcast or multicast address, and no invalid
+            // source.
             is_host(source)
                 && !destination.is_multicast()
                 && !destination.is_broadcast()
                 && !is_sent_to_many(original)
                 && is_whole_and_may_not_be_fragmented(bytes, layers)
         }
-        // RFC 4443, section 2.4 (e): "packet too big" also answers what was sent to many.
+        // RFC 4443, section 2.4 (e): "packet too big" also answers multicast packets.
         (IpAddr::V6(source), _) => {
             !source.is_unspecified() && !source.is_multicast() && !source.is_loopback()
         }
@@ -150,7 +152,7 @@ fn is_sent_to_many(original: &Original<'_>) -> bool {
     original.link == Link::Ethernet && original.bytes.first().is_some_and(|first| first & 1 != 0)
 }
 
-/// DF is set, without which a router would fragment and say nothing, and the header checksum is right.
+/// DF is set, without which a router would fragment silently, and the header checksum is correct.
 fn is_whole_and_may_not_be_fragmented(bytes: &[u8], layers: &Layers) -> bool {
     let Ok(header) = view::<Ipv4Header>(bytes, layers.l3, Header::Ipv4) else { return false };
     let is_right = |header: &[u8]| Sum::of(header).fold() == 0xffff;

@@ -1,4 +1,4 @@
-//! The probe packets a source makes, and when.
+//! The probe packets of a source, and their schedule.
 
 use std::net::SocketAddr;
 
@@ -16,20 +16,20 @@ use crate::waiting::Waiting;
 #[derive(Clone, Debug)]
 pub(crate) struct Probes(Vec<Probe>);
 
-/// When the probes are made, and those that wait to be sent.
+/// The schedule of probes, and pending probes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProbeSchedule {
-    /// When the next one of each is to be made, nanoseconds of the device's clock; `None` before the clock is known.
+    /// When each probe is next due, nanoseconds of the device's clock; `None` before the clock is known.
     due: Vec<Option<u64>>,
     waiting: Waiting<OwnPacket>,
 }
 
-/// One probe, made over and over again.
+/// A probe, sent repeatedly.
 #[derive(Clone, Debug)]
 pub(crate) struct Probe {
     /// The packet without INT, in an Ethernet frame.
     pub(crate) frame: Vec<u8>,
-    /// Identifier of the interface it leaves by.
+    /// Identifier of the egress interface.
     pub(crate) egress: u16,
     /// Whether the sink discards it.
     pub(crate) discard: bool,
@@ -38,7 +38,7 @@ pub(crate) struct Probe {
 
 impl Probes {
     /// # Errors
-    /// A probe that cannot be made, or cannot carry INT as it is configured.
+    /// A probe that is invalid, or cannot carry INT as configured.
     pub(crate) fn new(config: &NodeConfig, carriage: &Carriage) -> Result<Self, ConfigError> {
         let probes = config.probes.iter().map(|probe| Probe::new(config, carriage, probe));
         Ok(Self(probes.collect::<Result<_, _>>()?))
@@ -51,13 +51,13 @@ impl Probes {
 }
 
 impl ProbeSchedule {
-    /// The schedule of `core`: the first of them makes all probes.
+    /// The schedule of `core`: the first core generates all probes.
     pub(crate) fn new(probes: &Probes, core: Core) -> Self {
         let count = if core.is_first() { probes.0.len() } else { 0 };
         Self { due: vec![None; count], waiting: Waiting::default() }
     }
 
-    /// Whether no probes are made.
+    /// Whether no probes are scheduled.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.due.is_empty()
@@ -68,8 +68,8 @@ impl ProbeSchedule {
         self.due.iter().flatten().copied().min()
     }
 
-    /// The indices of the probes that are due at `now`, each once, however late they are; their next turn is an
-    /// interval later. What was missed is not made up.
+    /// The indices of the probes that are due at `now`, each once, however late; each is next due an interval
+    /// later. Missed probes are not made up.
     pub(crate) fn take_due(&mut self, probes: &Probes, now: u64) -> Vec<usize> {
         let mut taken = Vec::new();
         for ((index, due), probe) in self.due.iter_mut().enumerate().zip(&probes.0) {
@@ -83,12 +83,12 @@ impl ProbeSchedule {
         taken
     }
 
-    /// Keeps a probe to be sent; `false` when there is no room.
+    /// Queues a probe; `false` if the queue is full.
     pub(crate) fn push(&mut self, packet: OwnPacket) -> bool {
         self.waiting.push(packet)
     }
 
-    /// Takes the oldest probe.
+    /// Returns the oldest pending probe.
     pub(crate) fn poll(&mut self) -> Option<OwnPacket> {
         self.waiting.poll()
     }
@@ -141,7 +141,7 @@ fn frame(node_id: u32, probe: &ProbeConfig) -> Vec<u8> {
     };
     let payload = vec![0; usize::from(probe.payload)];
     let mut frame = vec![0; MAX_HEADER_BYTES + payload.len()];
-    // Versions agree and the payload is short, so there is nothing left to refuse.
+    // The versions match and the payload is short, so no error is left.
     let length = datagram.write(&payload, &mut frame).unwrap_or_default();
     frame.truncate(length);
     frame

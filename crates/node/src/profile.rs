@@ -1,4 +1,4 @@
-//! What a node does, compiled from its configuration.
+//! A node's compiled configuration.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ use crate::support;
 use crate::transit::Choices;
 use crate::watchlist::Watchlist;
 
-/// What a node does: its configuration, checked and compiled.
+/// A node's configuration, checked and compiled.
 ///
-/// Handling packets changes nothing in it, so the cores of a node share one, whatever its size; what changes is in
-/// each core's [`Node`](crate::Node). Another profile takes its place by [`Node::adopt`](crate::Node::adopt).
+/// Processing packets does not change it, so the cores of a node share one, whatever its size; mutable state
+/// is in each core's [`Node`](crate::Node). [`Node::adopt`](crate::Node::adopt) replaces it.
 #[derive(Clone, Debug)]
 pub struct Profile {
     pub(crate) identity: Identity,
-    /// What the node answers as not available.
+    /// Metadata the node reports as not available.
     pub(crate) withheld: Instructions,
     pub(crate) interfaces: Interfaces,
     pub(crate) carriage: Carriage,
@@ -40,11 +40,11 @@ pub struct Profile {
     pub(crate) watchlist: Arc<Watchlist>,
     pub(crate) congestion: CongestionFilter,
     pub(crate) plan: SourcePlan,
-    /// Whether packets get their number in their flow as domain-specific metadata.
+    /// Whether packets carry their flow sequence number as domain-specific metadata.
     pub(crate) numbers_flows: bool,
-    /// What a source of a version before 2.0 does; `None` in domains of 2.1.
+    /// The source of a version before 2.0; `None` in domains of 2.1.
     pub(crate) earlier_source: Option<EarlierSource>,
-    /// One of so many watched packets is copied, and INT goes into the copy; `None`: into the packets themselves.
+    /// Starts INT in a copy of one in this many watched packets; `None`: in the packets themselves.
     pub(crate) clone_every: Option<NonZeroU32>,
     pub(crate) probes: Probes,
     pub(crate) path_mtu: PathMtu,
@@ -95,7 +95,7 @@ impl Profile {
         }))
     }
 
-    /// This profile with the flow watchlist, the filters and triggers, and the drop reasons of `config`.
+    /// This profile with the flow watchlist, filters and triggers, and drop reasons of `config`.
     ///
     /// # Errors
     /// As [`Profile::compile`].
@@ -110,8 +110,8 @@ impl Profile {
         Ok(Arc::new(Self { watchlist, smart, drop_reasons, ..self.clone() }))
     }
 
-    /// Answers `instructions` about this node as not available; without the checksum complement it updates the L4
-    /// checksum itself.
+    /// Reports `instructions` about this node as not available; without the checksum complement the L4
+    /// checksum itself is updated.
     pub(crate) fn withhold(&mut self, instructions: Instructions) {
         self.withheld = self.withheld | instructions;
         if instructions.intersects(Instructions::NODE_ID) {
@@ -124,7 +124,7 @@ impl Profile {
         }
     }
 
-    /// What this node can say of a packet's way.
+    /// This node's metadata for a packet with this passage.
     #[inline]
     pub(crate) fn hop<'a>(&self, passage: &'a Passage) -> Hop<'a> {
         Hop {

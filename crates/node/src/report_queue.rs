@@ -1,4 +1,4 @@
-//! Reports in datagrams, numbered, until the caller takes them.
+//! Pending report datagrams, numbered.
 
 mod single;
 
@@ -28,20 +28,20 @@ pub(crate) struct ReportQueue {
     open: Option<OpenGroup>,
 }
 
-/// The datagram that further reports may join; it is at the end of the arena.
+/// The datagram that further reports may join, at the end of the arena.
 #[derive(Clone, Copy, Debug)]
 struct OpenGroup {
     start: usize,
     reports: usize,
-    /// When its first report was made, nanoseconds of the device's clock.
+    /// When its first report was created, nanoseconds of the device's clock.
     since: Option<u64>,
 }
 
-/// Most bytes of reports that wait for the caller; what does not fit is counted as shed.
+/// Maximum pending bytes; the excess is counted as shed.
 const MAX_QUEUED_BYTES: usize = 1 << 20;
-/// Most bytes of a datagram of several reports, so that it is not fragmented on a usual network.
+/// Maximum size of a datagram of several reports, so that it is not fragmented on common networks.
 const MAX_GROUP_BYTES: usize = 1400;
-/// Bytes behind its first word from which a report runs to the end of its datagram.
+/// Bytes after its first word from which a report runs to the end of its datagram.
 const TO_THE_END_BYTES: usize = 255 * 4;
 
 impl ReportQueue {
@@ -60,13 +60,13 @@ impl ReportQueue {
         }
     }
 
-    /// Whether its reports have a place for how many packets were lost.
+    /// Whether its reports have a field for the number of lost packets.
     pub(crate) const fn has_summaries(&self) -> bool {
         !matches!(self.version, ReportVersion::V1_0)
     }
 
-    /// How many bytes of inner contents the report `draft`, which has none yet, has room for in a datagram of its own;
-    /// `None` where it exceeds the path MTU without any.
+    /// How many bytes of inner contents fit after `draft`, which has none yet, in a datagram of its own;
+    /// `None` if it exceeds the path MTU without any.
     pub(crate) fn room(&self, draft: &Draft<'_>) -> Option<usize> {
         let without = match self.version {
             ReportVersion::V2_0 => group::HEADER_BYTES + draft.length(),
@@ -81,7 +81,7 @@ impl ReportQueue {
         !self.queued.is_empty()
     }
 
-    /// Takes the oldest datagram that is complete.
+    /// Returns the oldest complete datagram.
     pub(crate) fn poll(&mut self) -> Option<&[u8]> {
         let range = self.queued.pop_front()?;
         self.arena.get(range)
@@ -94,9 +94,9 @@ impl ReportQueue {
         }
     }
 
-    /// Completes the open datagram if it has waited for its time at `now`.
+    /// Completes the open datagram if its wait has expired at `now`.
     pub(crate) fn handle_timeout(&mut self, now: u64) {
-        // A clock that was set back is no reason to wait for longer.
+        // A clock that was set back does not prolong the wait.
         if let Some(since) = self.open.as_mut().and_then(|open| open.since.as_mut()) {
             *since = (*since).min(now);
         }
@@ -107,7 +107,7 @@ impl ReportQueue {
         }
     }
 
-    /// Adds the report `draft`, made at `now`; `false` when there is no room for it.
+    /// Adds the report `draft`, created at `now`; `false` if there is no room.
     pub(crate) fn push(&mut self, draft: &Draft<'_>, now: Option<u64>) -> bool {
         match self.version {
             ReportVersion::V2_0 => self.push_to_group(draft, now),
@@ -154,14 +154,14 @@ impl ReportQueue {
         if start + group::HEADER_BYTES > MAX_QUEUED_BYTES {
             return None;
         }
-        // report-2.0/group-03: the number counts datagrams; the first is 1, as deployed nodes have it.
+        // report-2.0/group-03: the number counts datagrams and starts at 1, as in deployed nodes.
         self.sequence = self.sequence.wrapping_add(1);
         let header = GroupHeader::new(self.hw_id, self.sequence, self.node_id);
         self.arena.extend_from_slice(header.as_bytes());
         Some(OpenGroup { start, reports: 0, since: now })
     }
 
-    /// Takes back a datagram in which nothing is.
+    /// Removes a datagram that is empty.
     fn abandon(&mut self, open: OpenGroup) {
         self.arena.truncate(open.start);
         self.sequence = self.sequence.wrapping_sub(1);

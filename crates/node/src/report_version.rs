@@ -3,7 +3,7 @@
 use crate::config::{InnerForm, MtuAction, NodeConfig, ReportConfig, ReportVersion, SourceInserted};
 use crate::error::ConfigError;
 
-/// Refuses, by its key, what the version of `report` has no room for.
+/// Rejects a setting that the version of `report` cannot carry.
 pub(crate) fn check(config: &NodeConfig, report: &ReportConfig) -> Result<(), ConfigError> {
     if report.version == ReportVersion::V2_0 {
         return Ok(());
@@ -22,7 +22,7 @@ pub(crate) fn check(config: &NodeConfig, report: &ReportConfig) -> Result<(), Co
     let asked = [
         ("report.inner", report.inner == InnerForm::Tlv, "tlv", "packet"),
         ("report.source_inserted", is_copied, "metadata", "header"),
-        // Nothing in them says that the packet went on.
+        // They cannot indicate that the packet was forwarded.
         ("mtu.action", is_intermediate, "intermediate-report", "set-m-bit"),
     ];
     match asked.into_iter().find(|(_, is_asked, ..)| *is_asked) {

@@ -1,4 +1,4 @@
-//! What a report is about: a packet, and why it is reported.
+//! The subject of a report: a packet, and the reason it is reported.
 
 use inband_wire::layers::{IpVersion, Link};
 use inband_wire::report::Drop;
@@ -8,23 +8,23 @@ use crate::encapsulation::IntSpan;
 use crate::latency::Latency;
 use crate::passage::Hop;
 
-/// A packet as it is reported.
+/// A packet to report.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reported<'a> {
     pub(crate) link: Link,
     pub(crate) ip: IpVersion,
     pub(crate) packet: &'a [u8],
-    /// Which of the packet's bytes are INT; they are always reported.
+    /// The packet's INT bytes, which are always reported.
     pub(crate) int: IntSpan,
     pub(crate) hop: &'a Hop<'a>,
     pub(crate) values: &'a ValueContext,
     pub(crate) inserted: Inserted<'a>,
     pub(crate) tracking: Tracking,
-    /// What Host-INT tells of it; `None` where it is not Host-INT's, or its sink tells nothing of itself.
+    /// Its Host-INT latency report; `None` if it is not Host-INT, or its sink reports none of its own.
     pub(crate) latency: Option<&'a Latency>,
 }
 
-/// Why a packet is reported.
+/// The reason a packet is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tracking {
     /// Its flow is tracked.
@@ -40,12 +40,12 @@ impl Tracking {
     pub(crate) const FLOW: Self = Self { flow: true, queue: false, drop: None };
 }
 
-/// The source-inserted metadata of a packet, as far as a report needs to know it.
+/// The source-inserted metadata of a packet, as needed for its report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Inserted<'a> {
-    /// As it is in the INT-MX header; empty for other packets.
+    /// Its bytes in the INT-MX header; empty for other packets.
     pub(crate) metadata: &'a [u8],
-    /// Offset in the packet at which it ends.
+    /// Offset in the packet at which the header ends.
     pub(crate) end: usize,
     /// Whether this node is the packet's sink.
     pub(crate) is_sink: bool,

@@ -19,29 +19,29 @@ use crate::reported::{Inserted, Reported, Tracking};
 #[derive(Clone, Debug)]
 pub(crate) struct Reporter {
     inner: InnerContents,
-    /// What a report of the node's own hop holds, whatever is asked.
+    /// Metadata of the node's own hop that every report includes.
     always: Instructions,
     source_inserted: SourceInserted,
-    /// The sink that Host-INT's latency reports name.
+    /// The sink named in Host-INT's latency reports.
     sink_node_id: Option<u32>,
     queue: ReportQueue,
     domain_metadata: Vec<u8>,
 }
 
-/// The metadata a report is asked for.
+/// The metadata requested for a report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
     instructions: Instructions,
     domain_specific_id: u16,
     ds_instruction: u16,
-    /// Whether the packet goes on and its stack is reported on the way.
+    /// Whether the packet is forwarded and its stack is reported on the path.
     intermediate: bool,
-    /// Whether this node's own hop is in the report, and not in the packet.
+    /// Whether this node's own hop is in the report instead of the packet.
     own_hop: bool,
 }
 
 impl Asked {
-    /// Nothing: the packet speaks for itself.
+    /// No metadata: the packet contains it.
     pub(crate) const fn nothing() -> Self {
         Self {
             instructions: Instructions(0),
@@ -52,41 +52,41 @@ impl Asked {
         }
     }
 
-    /// Nothing, of a packet that goes on: its stack is reported on the way.
+    /// No metadata, for a forwarded packet whose stack is reported on the path.
     pub(crate) const fn nothing_yet() -> Self {
         Self { intermediate: true, ..Self::nothing() }
     }
 
-    /// What an INT-MD header asks of its sink.
+    /// The metadata an INT-MD header requests from its sink.
     pub(crate) fn of_md(header: &MdHeader) -> Self {
         Self::new(header.instructions(), header.domain_specific_id(), header.ds_instruction())
     }
 
-    /// What an INT-MX header asks of every node.
+    /// The metadata an INT-MX header requests from every node.
     // int-2.1/mx-18
     pub(crate) fn of_mx(header: &MxHeader) -> Self {
         Self::new(header.instructions(), header.domain_specific_id(), header.ds_instruction())
     }
 
-    /// What bitmaps and ids ask for.
+    /// The metadata that bitmaps and ids request.
     // int-2.1/md-32: bit 15 means a drop reason in a report, never the checksum complement.
     pub(crate) fn new(instructions: Instructions, domain_specific_id: u16, ds_instruction: u16) -> Self {
         let instructions = instructions.without(Instructions::CHECKSUM_COMPLEMENT);
         Self { instructions, domain_specific_id, ds_instruction, intermediate: false, own_hop: true }
     }
 
-    /// What a report about this node's queue or a drop cannot do without, beside what was asked.
+    /// Adds the metadata required in a report about this node's queue or a drop.
     // report-2.0/individual-09
     pub(crate) fn and_local(&self) -> Self {
         Self { instructions: self.instructions | LOCAL, own_hop: true, ..*self }
     }
 
-    /// Whether the packet goes on with an empty stack, so that what is reported of it is lost otherwise.
+    /// Whether the packet is forwarded with an empty stack, so that its metadata is lost if not reported.
     pub(crate) const fn is_intermediate(&self) -> bool {
         self.intermediate
     }
 
-    /// Whether domain-specific values are asked for.
+    /// Whether domain-specific values are requested.
     pub(crate) const fn needs_values(&self) -> bool {
         self.domain_specific_id != 0
     }
@@ -97,7 +97,7 @@ impl Reporter {
         Self {
             inner: InnerContents::new(config),
             always: match config.version {
-                // Its switch-local header has a place for each.
+                // Its switch-local header has a field for each.
                 ReportVersion::V0_5 => LOCAL,
                 ReportVersion::V1_0 | ReportVersion::V2_0 => Instructions(0),
             },
@@ -108,13 +108,13 @@ impl Reporter {
         }
     }
 
-    /// The datagrams that are ready, and those that wait for more reports.
+    /// The complete datagrams, and the one that waits for more reports.
     pub(crate) fn queue(&mut self) -> &mut ReportQueue {
         &mut self.queue
     }
 
     // int-2.1/mx-19, int-2.1/mx-28, int-2.1/mx-29, int-2.1/mx-30: the draft leaves out what is missing.
-    /// Queues the report of a packet of a tracked flow, with as much of `asked` as is available.
+    /// Queues the report of a packet of a tracked flow, with the available part of `asked`.
     pub(crate) fn report(
         &mut self,
         reported: &Reported<'_>,
@@ -136,7 +136,8 @@ impl Reporter {
         }
         let mut domain_metadata = std::mem::take(&mut self.domain_metadata);
         domain_metadata.clear();
-        // int-2.1/mx-22, int-2.1/mx-23: in the fragment, or copied where it is wanted so or a capture cut the packet.
+        // int-2.1/mx-22, int-2.1/mx-23: in the fragment, or copied if configured or if a capture truncated
+        // the packet.
         let is_copied =
             self.source_inserted == SourceInserted::Metadata || reported.packet.len() < reported.inserted.end;
         let copied = if is_copied { reported.inserted } else { Inserted::default() };
@@ -160,7 +161,7 @@ impl Reporter {
         outcome
     }
 
-    /// Queues `draft` with as much of the packet as is wanted.
+    /// Queues `draft` with the configured part of the packet.
     fn push(&mut self, reported: &Reported<'_>, draft: Draft<'_>) -> Outcome {
         let room = self.queue.room(&draft);
         let Some(inner) = room.and_then(|room| self.inner.of(reported, room)) else {
@@ -171,7 +172,7 @@ impl Reporter {
         if is_pushed { Outcome::Reported } else { Outcome::ReportShed }
     }
 
-    /// Queues the report of packets that never arrived.
+    /// Queues a loss report.
     pub(crate) fn report_loss(
         &mut self,
         loss: &Loss,
@@ -189,13 +190,13 @@ impl Reporter {
     }
 }
 
-/// Interfaces, hop latency, queue and timestamps: what SD-Fabric tells of its own hop.
+/// Interfaces, hop latency, queue and timestamps: the metadata SD-Fabric reports of its own hop.
 const LOCAL: Instructions = Instructions(0x7c00);
 
-/// Writes the domain-specific metadata of a report, in the order of the bits, and returns its DSMdBits: what
-/// every node exports, and of `copied` what its reporting requirement asks this node for.
+/// Writes the domain-specific metadata of a report, in bit order, and returns its DSMdBits: what every node
+/// exports, and the part of `copied` that its reporting requirement asks of this node.
 ///
-/// What the source put into the packet and is not copied stays there, in the fragment, and has its bits cleared.
+/// Source-inserted metadata that is not copied stays in the fragment, and has its bits cleared.
 // report-2.0/modes-02, int-2.1/mx-05, int-2.1/mx-09, int-2.1/mx-20, int-2.1/mx-25, int-2.1/md-34
 fn write_domain(
     asked: &Asked,

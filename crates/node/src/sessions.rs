@@ -1,4 +1,4 @@
-//! Report sessions: the collectors of a report, and its rate.
+//! Report sessions: the collectors of reports, and their rates.
 
 use std::collections::{HashSet, VecDeque};
 use std::net::SocketAddr;
@@ -21,14 +21,14 @@ use crate::token_bucket::TokenBucket;
 pub(crate) struct ReportSettings {
     node_id: u32,
     sessions: Vec<ReportConfig>,
-    /// Where reports go; what is sent there is not watched.
+    /// The collectors; packets to them are not watched.
     pub(crate) collectors: Vec<SocketAddr>,
     distribution: Distribution,
-    /// Whether reports come with the hash of their flow.
+    /// Whether reports need the hash of their flow.
     pub(crate) want_hashes: bool,
 }
 
-/// The report sessions of a core, each with its own numbers.
+/// The report sessions of a core, each with its own sequence numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Sessions {
     sessions: Vec<Session>,
@@ -39,22 +39,22 @@ pub(crate) struct Sessions {
 struct Session {
     reporter: Reporter,
     limit: Option<TokenBucket>,
-    /// The hashes of the datagrams that wait, in their order; `None` where nobody wants to know.
+    /// The hashes of the pending datagrams, in order; `None` if they are not needed.
     hashes: Option<VecDeque<u32>>,
 }
 
 /// A datagram for a collector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportDatagram<'a> {
-    /// Which session it is of, by its place in [`ReportConfig::sessions`].
+    /// Index of its session in [`ReportConfig::sessions`].
     pub session: usize,
     /// Its UDP payload.
     pub payload: &'a [u8],
-    /// A hash of the reported flow, for the UDP source port; 0 where the session has no `port_entropy`.
+    /// A hash of the reported flow, for the UDP source port; 0 if the session has no `port_entropy`.
     pub flow_hash: u32,
 }
 
-/// A report with what decides about its session.
+/// A report with the hash that selects its session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Addressed<'a> {
     pub(crate) reported: &'a Reported<'a>,
@@ -76,7 +76,7 @@ impl ReportSettings {
         }
     }
 
-    /// Checks that every core of a node has an hw_id of its own in every session.
+    /// Checks that every core of a node has a unique hw_id in every session.
     // report-2.0/group-03: numbers are counted by node id and hw_id.
     fn check_cores(&self, core: Core) -> Result<(), ConfigError> {
         let mut streams = HashSet::new();
@@ -102,7 +102,7 @@ impl Sessions {
     /// The sessions of `core`, which reports under its own hw_ids.
     ///
     /// # Errors
-    /// A core whose hw_id is out of range, or that of another session to the same collector.
+    /// A core whose hw_id is out of range, or equals that of another session to the same collector.
     pub(crate) fn new(settings: &ReportSettings, core: Core) -> Result<Self, ConfigError> {
         settings.check_cores(core)?;
         let session = |report| Session::new(settings.node_id, report, core);
@@ -110,7 +110,7 @@ impl Sessions {
         Ok(Self { sessions, distribution: settings.distribution })
     }
 
-    /// Queues the report in every session it belongs to; returns whether one of them took it.
+    /// Queues the report in every session it belongs to; returns whether one accepted it.
     pub(crate) fn report(
         &mut self,
         addressed: &Addressed<'_>,
@@ -147,7 +147,7 @@ impl Sessions {
         }
     }
 
-    /// The oldest datagram of the first session that has one.
+    /// The oldest complete datagram of the first session that has one.
     pub(crate) fn poll(&mut self) -> Option<ReportDatagram<'_>> {
         let at = self.sessions.iter_mut().position(|session| session.reporter.queue().is_ready())?;
         let session = self.sessions.get_mut(at)?;
@@ -164,7 +164,7 @@ impl Sessions {
         self.sessions.iter_mut().for_each(|session| session.reporter.queue().flush());
     }
 
-    /// The sessions for reports of a flow with this hash: all, or one.
+    /// The sessions for reports of a flow with this hash: all, or a single one.
     fn of(&mut self, hash: u32) -> &mut [Session] {
         if self.distribution == Distribution::All || self.sessions.len() < 2 {
             return &mut self.sessions;

@@ -1,4 +1,4 @@
-//! The source: INT 2.1 is started in a packet.
+//! The source: starts INT 2.1 in a packet.
 
 use zerocopy::IntoBytes;
 
@@ -21,7 +21,7 @@ use crate::passage::Hop;
 use crate::reporter::Asked;
 use crate::transit::{Choices, keep_checksum};
 
-/// What this node's source writes, worked out once from the configuration.
+/// The compiled configuration of this node's source.
 #[derive(Clone, Debug)]
 pub(crate) struct SourcePlan {
     pub(crate) mode: Mode,
@@ -39,13 +39,13 @@ struct DomainPlan {
     id: u16,
     instruction: u16,
     flags: u16,
-    /// The bits of `instruction` whose metadata the source gives once; none in INT-MX.
+    /// The bits of `instruction` whose metadata only the source writes; none in INT-MX.
     source_only: u16,
-    /// What the source puts into the packet beside per-hop metadata.
+    /// What the source puts into the packet in addition to per-hop metadata.
     inserted: Words,
 }
 
-/// What a source needs to know about one packet.
+/// The inputs for starting INT in a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StartContext<'a> {
     pub(crate) link: Link,
@@ -57,7 +57,7 @@ pub(crate) struct StartContext<'a> {
     /// The egress MTU, bytes; `None` where the packet is stripped before it leaves.
     pub(crate) mtu: Option<usize>,
     pub(crate) choices: Choices,
-    /// Whether the sink is to discard the packet; `None`: as configured for all.
+    /// Whether the sink discards the packet; `None`: as configured for all.
     pub(crate) discard: Option<bool>,
 }
 
@@ -65,22 +65,22 @@ pub(crate) struct StartContext<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Started {
     pub(crate) location: Location,
-    /// Whether the source's own metadata is missing because of the MTU.
+    /// Whether the source's own metadata is omitted because of the MTU.
     pub(crate) mtu_exceeded: bool,
-    /// Whether the packet holds the source's metadata, and with it the numbers that the source gives packets.
+    /// Whether the packet holds the source's metadata, and with it the source's packet numbers.
     pub(crate) has_numbers: bool,
 }
 
-/// What of the INT header and metadata fits into one packet.
+/// How much of the INT header and metadata fits into one packet.
 #[derive(Clone, Copy, Debug)]
 struct Room {
     /// Whether the source's own metadata is added.
     own: bool,
-    /// Whether it is not because of the MTU.
+    /// Whether it is omitted because of the MTU.
     mtu_exceeded: bool,
-    /// How many hops may add metadata, this one included.
+    /// How many hops may add metadata, including this one.
     remaining_hops: u8,
-    /// The INT header and what is behind it, without the shim.
+    /// Length of the INT header and what follows it, without the shim.
     int: Words,
 }
 
@@ -102,7 +102,7 @@ impl SourcePlan {
             Some(plan) => domains.get(plan.id).and_then(|known| known.wire.hop_words(plan.instruction)),
             None => Some(Words::default()),
         };
-        // int-2.1/md-10, int-2.1/md-11: baseline and domain-specific metadata of one hop, 31 words at most.
+        // int-2.1/md-10, int-2.1/md-11: baseline and domain-specific metadata of one hop, up to 31 words.
         let hop_ml = hop_words
             .and_then(|words| words.checked_add(instructions.words()))
             .filter(|hop_ml| source.mode != Mode::Md || *hop_ml <= md::MAX_HOP_ML)
@@ -135,7 +135,7 @@ impl SourcePlan {
         })
     }
 
-    /// Whether what is written depends on the packet's flow: outer headers and domain-specific values may.
+    /// Whether the output depends on the packet's flow: outer headers and domain-specific values may.
     pub(crate) const fn needs_flow(&self, carriage: &Carriage) -> bool {
         self.has_domain() || matches!(carriage.kind, EncapsulationKind::Udp | EncapsulationKind::Gre)
     }
@@ -145,7 +145,7 @@ impl SourcePlan {
         self.domain.is_some()
     }
 
-    /// Whether a packet gets its number in its flow.
+    /// Whether a packet carries its flow sequence number.
     pub(crate) fn numbers_flows(&self, domains: &KnownDomains) -> bool {
         let is_numbered = |plan: DomainPlan| {
             domains.get(plan.id).is_some_and(|known| known.flow_sequence & plan.instruction != 0)
@@ -153,7 +153,7 @@ impl SourcePlan {
         self.mode != Mode::Xd && self.domain.is_some_and(is_numbered)
     }
 
-    /// What an XD node asks of itself.
+    /// The metadata an XD node requests from itself.
     pub(crate) fn asked(&self) -> Asked {
         let (id, instruction) = self.domain.map_or((0, 0), |plan| (plan.id, plan.instruction));
         Asked::new(self.instructions, id, instruction)
@@ -162,7 +162,7 @@ impl SourcePlan {
     /// Starts INT in the packet; `layers` become those of the packet that carries it.
     ///
     /// # Errors
-    /// Why INT cannot be started; the packet is as it came.
+    /// The reason why INT cannot be started; the packet is unchanged.
     // int-2.1/source-01, int-2.1/source-02
     pub(crate) fn start(
         &self,
@@ -197,7 +197,7 @@ impl SourcePlan {
         Ok(Started { location, mtu_exceeded: room.mtu_exceeded, has_numbers })
     }
 
-    /// Works out what fits: behind the shim, and within the MTU.
+    /// Computes what fits: after the shim, and within the MTU.
     fn room(
         &self,
         bytes: &[u8],
@@ -222,7 +222,7 @@ impl SourcePlan {
         let remaining_hops = self.remaining_hops(place, inserted);
         let fixed = Room { own: false, mtu_exceeded: false, remaining_hops, int };
         let own = self.hop_ml.checked_add(inserted).unwrap_or_default();
-        // int-2.1/md-04: E is 0 at the source, also where no hop may add anything.
+        // int-2.1/md-04: E is 0 at the source, also if no hop may add anything.
         let wants_own = self.mode == Mode::Md && self.own_metadata && remaining_hops > 0;
         if !wants_own || own == Words::default() {
             return Ok(fixed);
@@ -234,8 +234,8 @@ impl SourcePlan {
         }
     }
 
-    /// Bytes a packet grows by as this node starts INT in it, or, with `all_hops`, as every hop that may adds its
-    /// metadata; `None` where INT cannot be started in it.
+    /// Bytes a packet grows by when this node starts INT in it, or, with `all_hops`, when every permitted hop
+    /// adds its metadata; `None` if INT cannot be started in it.
     // int-2.1/mtu-03, int-2.1/mtu-04
     pub(crate) fn growth(
         &self,
@@ -255,13 +255,13 @@ impl SourcePlan {
         Some(fixed + inserted.bytes() + usize::from(hops) * self.hop_ml.bytes())
     }
 
-    /// What this node writes once: source-inserted metadata, or source-only metadata beside its own.
+    /// Metadata written only by this node: source-inserted metadata, or source-only metadata beside its own.
     fn inserted(&self) -> Words {
         let is_written = self.mode == Mode::Mx || self.own_metadata;
         self.domain.filter(|_| is_written).map_or(Words::default(), |plan| plan.inserted)
     }
 
-    /// How many hops may add metadata: as configured, but in Geneve no more than the option has room for.
+    /// How many hops may add metadata: as configured, but in Geneve at most as many as fit the option.
     // int-2.1/source-03, int-2.1/md-08, int-2.1/geneve-04
     fn remaining_hops(&self, place: &Place, inserted: Words) -> u8 {
         if place.encapsulation != Encapsulation::Geneve {
@@ -272,7 +272,7 @@ impl SourcePlan {
         hops.map_or(self.remaining_hops, |hops| hops.min(self.remaining_hops))
     }
 
-    /// Writes shim, INT header and what the source adds behind it into `out`.
+    /// Writes shim, INT header and what the source adds after it into `out`.
     fn write_int(
         &self,
         out: &mut [u8],

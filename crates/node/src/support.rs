@@ -1,4 +1,4 @@
-//! Which settings this engine can run.
+//! Settings supported by this engine.
 
 use std::collections::HashSet;
 
@@ -9,15 +9,15 @@ use crate::earlier;
 use crate::error::ConfigError;
 use crate::{dialect, report_version, smart};
 
-/// Least path MTU to a collector.
+/// Minimum path MTU to a collector.
 const MIN_PATH_MTU: u16 = 256;
-/// Most bytes of a packet a report may keep, so that it fits a UDP datagram with room to spare.
+/// Maximum bytes of a packet a report may keep, so that it fits a UDP datagram with room to spare.
 const MAX_TRUNCATE: u16 = 9216;
 
-/// Checks ranges, and that nothing is asked for that this engine does not do.
+/// Checks ranges and rejects settings this engine does not support.
 ///
 /// # Errors
-/// The first setting that cannot be run.
+/// The first setting that is not supported.
 pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     ranges(config)?;
     sessions(config)?;
@@ -35,10 +35,11 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     report_version::check(config, &config.report)
 }
 
-/// Checks the report sessions, each as if it were the only one.
+/// Checks each report session separately, then for conflicts.
 ///
 /// # Errors
-/// The first setting of the first session that cannot be run; two sessions whose numbers could not be told apart.
+/// The first unsupported setting of the first such session; two sessions with indistinguishable sequence
+/// numbers.
 fn sessions(config: &NodeConfig) -> Result<(), ConfigError> {
     let report = &config.report;
     if report.dscp > 0x3f {
@@ -65,7 +66,7 @@ fn sessions(config: &NodeConfig) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// INT in the inner layer is behind TCP or UDP: the other encapsulations are the tunnel's own.
+/// INT in the inner layer is behind TCP or UDP: the other encapsulations belong to the tunnel itself.
 fn layer(config: &NodeConfig) -> Result<(), ConfigError> {
     if config.encapsulation.layer == Layer::Outer {
         return Ok(());
@@ -110,7 +111,7 @@ fn ranges(config: &NodeConfig) -> Result<(), ConfigError> {
     dscp("encapsulation.dscp", mark.value, 0)?;
     dscp("encapsulation.dscp_mask", mark.mask, 1)?;
     if mark.value & mark.mask == 0 {
-        // Removing the mark clears its bits, so a mark of zeros could not be removed.
+        // Removing the mark clears its bits, so a mark of zeros cannot be removed.
         let found = format!("{:#04x} under the mask {:#04x}", mark.value, mark.mask);
         return Err(ConfigError::out_of_range(
             "encapsulation.dscp",

@@ -1,4 +1,4 @@
-//! The transit hop: metadata is added to an INT-MD stack, or the packet is marked.
+//! The transit hop: adds metadata to an INT-MD stack, or marks the packet.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -20,7 +20,7 @@ use crate::encapsulation::geneve;
 use crate::frame::Frame;
 use crate::passage::Hop;
 
-/// How a node behaves where the specification leaves it a choice.
+/// The node's choices where the specification leaves one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choices {
     pub(crate) unknown_instructions: UnknownInstructions,
@@ -38,7 +38,7 @@ pub(crate) struct HopContext<'a> {
     pub(crate) mtu: Option<usize>,
 }
 
-/// Shim and metadata header, which stand together.
+/// Shim and metadata header, which are adjacent.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct IntStart {
@@ -55,8 +55,8 @@ enum DomainPart<'a> {
 // int-2.1/modes-05: whether the packet is a copy, a probe or live makes no difference.
 /// Adds this node's metadata on top of the stack, or marks the packet when none may be added.
 ///
-/// `layers` and `location` follow the frame when it grows. Returns what happened: [`Outcome::Pushed`] or
-/// the reason why not; `None` where the instructions ask for nothing.
+/// `layers` and `location` follow the frame when it grows. Returns [`Outcome::Pushed`], or the reason why
+/// nothing was pushed; `None` if the instructions request nothing.
 #[inline]
 pub(crate) fn push_hop(
     frame: &mut Frame<'_>,
@@ -85,7 +85,7 @@ pub(crate) fn push_hop(
     };
     let growth = hop_ml.bytes();
     if hop.mtu.is_some_and(|mtu| !carrier::has_room(frame.bytes(), layers, growth, mtu)) {
-        // int-2.1/mtu-05: hops can make room, if there are any and no capture cut them.
+        // int-2.1/mtu-05: hops can make room, if there are any and no capture truncated them.
         let can_make_room = choices.mtu_action == MtuAction::IntermediateReport
             && hops_bytes(header, location, hop.domains).is_some_and(|hops| hops > 0)
             && frame.bytes().len() >= location.end;
@@ -94,7 +94,7 @@ pub(crate) fn push_hop(
         }
         return Some(exceed_mtu(frame, layers, location));
     }
-    // int-2.1/transit-01, int-2.1/md-22: in front of what the nodes before added.
+    // int-2.1/transit-01, int-2.1/md-22: before the metadata of earlier nodes.
     let stack_at = location.header + md::HEADER_BYTES;
     let Some(bytes) = frame.open_gap(stack_at, growth) else {
         return Some(Outcome::NoHeadroom);
@@ -123,13 +123,13 @@ pub(crate) fn push_hop(
     Some(Outcome::Pushed)
 }
 
-/// Sets E, where no hop is left.
+/// Sets E when no hop is left.
 #[cold]
 pub(crate) fn exceed_hops(frame: &mut Frame<'_>, layers: &Layers, location: &Location) {
     edit_header(frame.bytes_mut(), layers, location, MdHeader::set_max_hop_count_exceeded);
 }
 
-/// Adds nothing where the egress MTU leaves no room, and sets M.
+/// Adds nothing and sets M when the egress MTU leaves no room.
 // int-2.1/mtu-05, int-2.1/md-05, int-2.1/mtu-09: nothing is fragmented either.
 #[cold]
 pub(crate) fn exceed_mtu(frame: &mut Frame<'_>, layers: &Layers, location: &Location) -> Outcome {
@@ -137,8 +137,8 @@ pub(crate) fn exceed_mtu(frame: &mut Frame<'_>, layers: &Layers, location: &Loca
     Outcome::MtuExceeded
 }
 
-/// Length of the hops on the stack, without the source-only metadata below them; `None` where this node cannot tell
-/// one from the other, because the domain is not known to it.
+/// Length of the hops on the stack, without the source-only metadata below them; `None` if this node cannot
+/// separate the two, because the domain is unknown.
 #[cold]
 fn hops_bytes(header: &MdHeader, location: &Location, domains: &KnownDomains) -> Option<usize> {
     let stack = location.end.checked_sub(location.header + md::HEADER_BYTES)?;
@@ -146,7 +146,7 @@ fn hops_bytes(header: &MdHeader, location: &Location, domains: &KnownDomains) ->
     let source_only = match domains.get(id) {
         _ if id == 0 || bits == 0 => Words::default(),
         Some(domain) => domain.wire.source_only_words(bits)?,
-        // One instruction that every hop answers is none of the source's alone.
+        // A single instruction that every hop answers is not source-only.
         None if bits.is_power_of_two() && header.hop_ml() > header.instructions().words() => Words::default(),
         None => return None,
     };
@@ -154,8 +154,8 @@ fn hops_bytes(header: &MdHeader, location: &Location, domains: &KnownDomains) ->
     hops.is_multiple_of(header.hop_ml().bytes().max(1)).then_some(hops)
 }
 
-/// Removes all hops from the packet, after they were reported; source-only metadata, which DS Instruction announces,
-/// stays.
+/// Removes all hops from the packet after they were reported; source-only metadata, which DS Instruction
+/// announces, stays.
 ///
 /// `layers` and `location` follow the frame as it shrinks.
 // int-2.1/mtu-05, int-2.1/mtu-06
@@ -203,7 +203,7 @@ fn set_shim_length(bytes: &mut [u8], location: &Location, length: Words) -> Chan
     Change { removed, added: Sum::of(shim.as_bytes()), ..Change::default() }
 }
 
-/// Decides what goes into the domain-specific part of this hop's metadata.
+/// Determines the domain-specific part of this hop's metadata.
 #[inline]
 fn domain_part<'a>(
     header: &MdHeader,
@@ -219,14 +219,14 @@ fn domain_part<'a>(
     if id == 0 {
         return Ok(DomainPart::Padding);
     }
-    // int-2.1/md-13, int-2.1/md-19: a known domain decides the length, which must agree with Hop ML.
+    // int-2.1/md-13, int-2.1/md-19: a known domain determines the length, which must agree with Hop ML.
     let length = header.hop_ml().checked_sub(header.instructions().words());
     match domains.get(id) {
         Some(domain) if domain.wire.hop_words(header.ds_instruction()) == length => {
-            // int-2.1/md-17: source-only metadata is the source's alone.
+            // int-2.1/md-17: only the source writes source-only metadata.
             Ok(DomainPart::Known(domain, header.ds_instruction() & !domain.wire.source_only))
         }
-        // int-2.1/md-26: all ones for a domain that is not known, or no metadata at all.
+        // int-2.1/md-26: all ones for an unknown domain, or no metadata at all.
         _ if skip => Err(Outcome::UnknownDomain),
         _ => Ok(DomainPart::Padding),
     }
@@ -242,15 +242,15 @@ fn write_hop(instructions: Instructions, hop: &HopContext<'_>, domain: &DomainPa
         DomainPart::Known(domain, bits) => domain.write(*bits, hop.values, rest),
         DomainPart::Padding => 0,
     };
-    // What is left is domain-specific metadata nobody here knows, and the checksum complement.
+    // The rest is domain-specific metadata unknown to this node, and the checksum complement.
     for byte in rest.iter_mut().skip(written) {
         *byte = 0xff;
     }
 }
 
-/// Keeps the L4 checksum right by the complement, where that is asked for and wanted, else by itself.
+/// Keeps the L4 checksum correct by the complement, if requested and configured, else by updating it.
 ///
-/// `hop_end` is the offset behind this hop's metadata, where its complement ends.
+/// `hop_end` is the offset after this hop's metadata, where its complement ends.
 #[inline]
 pub(crate) fn keep_checksum(
     bytes: &mut [u8],
@@ -261,7 +261,7 @@ pub(crate) fn keep_checksum(
     choices: Choices,
 ) {
     if !uses_complement(instructions, choices) {
-        // int-2.1/checksum-06: the complement, if asked for, stays at all ones.
+        // int-2.1/checksum-06: the complement, if requested, stays at all ones.
         return carrier::correct_checksum(bytes, layers, change);
     }
     // int-2.1/checksum-04: the sum was taken with all ones, which counts as zero.
@@ -271,9 +271,9 @@ pub(crate) fn keep_checksum(
     }
 }
 
-/// Puts back the L4 checksum `before`, which the packet had when it came, and lets the complement of the hop
-/// on top of the stack make up for it, where this node keeps the checksum that way.
-// int-2.1/checksum-04: the complement stands for the stack that made room, too.
+/// Restores the L4 checksum `before`, which the packet had on arrival, and compensates in the complement of
+/// the hop on top of the stack, if this node maintains checksums that way.
+// int-2.1/checksum-04: the complement also compensates for the stack that made room.
 #[cold]
 pub(crate) fn restore_checksum(
     bytes: &mut [u8],
@@ -333,7 +333,7 @@ pub(crate) fn edit_header(
     carrier::correct_checksum(bytes, layers, &Change { removed, added, ..Change::default() });
 }
 
-/// The length behind the shim with `more` words; `None` where its field, or the Geneve header, is full.
+/// The length in the shim increased by `more` words; `None` if its field, or the Geneve header, is full.
 #[inline]
 fn grown_length(bytes: &[u8], layers: &Layers, location: &Location, more: Words) -> Option<Words> {
     if location.encapsulation == Encapsulation::Geneve {

@@ -1,21 +1,21 @@
-//! Packets of the node's own that wait for the caller.
+//! A queue of generated packets, pending until the caller polls.
 
 use std::collections::VecDeque;
 
-/// Packets in the order in which they were made, up to [`MAX_WAITING`].
+/// Packets in order of creation, up to [`MAX_WAITING`].
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting<T>(VecDeque<T>);
 
-/// Most packets that wait for the caller; what is more is counted as shed.
+/// Maximum number of pending packets; the excess is counted as shed.
 const MAX_WAITING: usize = 256;
 
 impl<T> Waiting<T> {
-    /// Whether another one has room.
+    /// Whether there is room for another packet.
     pub(crate) fn has_room(&self) -> bool {
         self.0.len() < MAX_WAITING
     }
 
-    /// Keeps a packet; `false` when there is no room.
+    /// Queues a packet; `false` if there is no room.
     pub(crate) fn push(&mut self, packet: T) -> bool {
         let has_room = self.has_room();
         if has_room {
@@ -24,7 +24,7 @@ impl<T> Waiting<T> {
         has_room
     }
 
-    /// Takes the oldest packet.
+    /// Returns the oldest packet.
     pub(crate) fn poll(&mut self) -> Option<T> {
         self.0.pop_front()
     }

@@ -14,33 +14,33 @@ pub use subject::Subject;
 
 /// The flow watchlist.
 ///
-/// Of the entries that match a packet the one with the highest priority decides, among equals the first. A
-/// few entries are compared one by one; more of them are put into a decision structure in which a packet meets
-/// only those that share its addresses, ports or protocol.
+/// The matching entry with the highest priority applies, among equals the first. A few entries are compared
+/// one by one; more are compiled into an index in which a packet is compared only with entries that share its
+/// addresses, ports or protocol.
 #[derive(Clone, Debug, Default)]
 pub struct Watchlist {
     rules: Vec<Rule>,
     index: Index,
     watches: Vec<Watch>,
-    /// How many entries are sampled.
+    /// Number of entries that sample.
     sampled: usize,
 }
 
-/// Whose turn it is at the entries of a [`Watchlist`] that sample: how many packets each has selected.
+/// Sampling state of a [`Watchlist`]: a packet counter per sampled entry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sampling(Vec<u32>);
 
-/// What is done about a packet.
+/// The compiled actions of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Watch {
     pub(crate) actions: Actions,
     sample: u32,
-    /// The entry's place in [`Sampling`], where it samples.
+    /// The entry's index in [`Sampling`], if it samples.
     slot: u32,
 }
 
 impl Watchlist {
-    /// Creates the watchlist of `entries`; without entries nothing is watched.
+    /// Creates the watchlist of `entries`; without entries no packet is watched.
     #[must_use]
     pub fn new(entries: &[WatchEntry]) -> Self {
         let mut order: Vec<&WatchEntry> = entries.iter().collect();
@@ -53,14 +53,14 @@ impl Watchlist {
         Self { index: Index::new(&rules), rules, watches, sampled }
     }
 
-    /// Whether nothing is watched.
+    /// Whether no packet is watched.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// What is done about the packet; nothing where no entry matches.
+    /// The actions for the packet; none if no entry matches.
     #[inline]
     #[must_use]
     pub fn actions(&self, subject: &Subject) -> Actions {
@@ -69,10 +69,9 @@ impl Watchlist {
             .map_or(Actions::NONE, |watch| watch.actions)
     }
 
-    /// What is done about the packet if its entry's sampling says that it is this packet's turn; `None` where no
-    /// entry matches.
+    /// The actions for the packet after sampling; `None` if no entry matches.
     ///
-    /// Drops are reported whoever's turn it is: they are too rare and too telling to be sampled.
+    /// Drop reports are not sampled: drops are too rare and too significant.
     // int-2.1/domain-04, int-2.1/congestion-03: flows are selected by addresses, protocol and ports.
     #[inline]
     pub(crate) fn select(&self, subject: &Subject, sampling: &mut Sampling) -> Option<Actions> {
@@ -87,7 +86,7 @@ impl Watchlist {
         Some(if is_turn { watch.actions } else { watch.actions.of_drops() })
     }
 
-    /// The entry that decides, by its rank.
+    /// The rank of the entry that applies.
     #[inline]
     fn find(&self, subject: &Subject) -> Option<usize> {
         let rule = self.index.find(&self.rules, subject)?;
@@ -96,7 +95,7 @@ impl Watchlist {
 }
 
 impl Watch {
-    /// The watch of `entry`, which follows `sampled` that sample.
+    /// The watch of `entry`, given that `sampled` entries before it sample.
     fn new(entry: &WatchEntry, sampled: &mut u32) -> Self {
         let (sample, slot) = (entry.sample.get(), *sampled);
         *sampled += u32::from(sample > 1);
@@ -105,14 +104,14 @@ impl Watch {
 }
 
 impl Sampling {
-    /// The turns at the entries of `watchlist`, each at its beginning.
+    /// Initial sampling state of `watchlist`.
     pub(crate) fn new(watchlist: &Watchlist) -> Self {
         Self(vec![0; watchlist.sampled])
     }
 }
 
 impl WatchEntry {
-    /// Whether every key that is given matches; entries with a port match TCP and UDP only.
+    /// Whether every key that is present matches; entries with a port match TCP and UDP only.
     #[must_use]
     pub fn matches(&self, subject: &Subject) -> bool {
         let flow = &subject.flow;

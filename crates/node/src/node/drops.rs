@@ -17,7 +17,7 @@ use super::Node;
 use super::smart::{carries_report, is_report};
 use super::visit::Visit;
 
-/// A dropped packet as far as its headers can be read.
+/// The parts of a dropped packet that could be parsed.
 #[derive(Clone, Copy, Default)]
 struct Dropped {
     flow: FiveTuple,
@@ -26,25 +26,25 @@ struct Dropped {
     is_watched: bool,
 }
 
-/// Packets of a flow that the device dropped and of which it tells no more than how many they are.
+/// Drops of a flow for which the device reports only a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowDrops {
     /// The flow.
     pub flow: FiveTuple,
-    /// How many packets.
+    /// Number of dropped packets.
     pub packets: u32,
     /// When the first of them was dropped, nanoseconds of the device's clock.
     pub since: u64,
-    /// Identifier of the interface they came in by.
+    /// Identifier of the ingress interface.
     pub ingress: u16,
-    /// Identifier of the interface they would have left by; 0: none was chosen.
+    /// Identifier of the intended egress interface; 0: none was chosen.
     pub egress: u16,
 }
 
 impl Node {
-    /// Hears at `now` that the device dropped packets of a watched flow.
+    /// Reports, at `now`, packets of a watched flow that the device dropped.
     ///
-    /// They are reported as a sink reports those that never came, with this node at both ends.
+    /// They are reported like a sink's losses, with this node at both ends.
     pub fn handle_flow_drops(&mut self, drops: &FlowDrops, now: u64) {
         self.counters.add(Outcome::Dropped, u64::from(drops.packets));
         if is_report(&self.profile.report.collectors, &drops.flow) {
@@ -58,11 +58,11 @@ impl Node {
         self.sessions.report_loss(&loss, &summary, self.profile.loss.domain, now, &mut self.counters);
     }
 
-    /// Hears that the device dropped a packet, as it came, for the reason with this code.
+    /// Handles a packet, as received, that the device dropped for the reason with this code.
     ///
-    /// It is reported where the packet carries INT or an entry of the flow watchlist wants drops reported; what
-    /// found no room in a watched queue is reported by the queue's quota as well. `passage` has egress 0 and no
-    /// queue where the packet was dropped before the device had chosen them.
+    /// It is reported if the packet carries INT or an entry of the flow watchlist requests drop reports; a
+    /// packet dropped by a full watched queue is reported under the queue's quota as well. `passage` has
+    /// egress 0 and no queue if the packet was dropped before the device had chosen them.
     // report-2.0/individual-08
     // sd-fabric-1.0/drop-01
     pub fn handle_drop(&mut self, link: Link, packet: &[u8], passage: &Passage, reason: u8) {
@@ -99,13 +99,13 @@ impl Node {
             _ => return Dropped::default(),
         };
         let (flow, int) = self.flow_and_int(link, packet);
-        // A packet with INT is of a tracked flow: a watchlist selected it at its source.
+        // A packet with INT belongs to a tracked flow: a watchlist selected it at its source.
         let is_watched = int.is_some()
             || self.watch(packet, &Visit::new(link, layers, hop)).contain(Actions::REPORT_DROPS);
         Dropped { flow, int, is_watched }
     }
 
-    /// Whether a queue with thresholds had no room for the packet, and has some of its quota left.
+    /// Whether a full queue with thresholds dropped the packet, and its quota is not exhausted.
     fn is_tail_drop(&mut self, hop: &Hop<'_>, reason: u8) -> bool {
         if !self.profile.drop_reasons.is_tail_drop(reason) {
             return false;

@@ -31,7 +31,7 @@ impl Node {
             _ => None,
         };
         if !is_sink || self.profile.sink_metadata == SinkMetadata::Stack {
-            // What is stripped before it leaves cannot exceed the egress MTU.
+            // A packet that is stripped before it leaves cannot exceed the egress MTU.
             let mtu = (!is_sink).then_some(visit.hop.egress.mtu);
             let (layers, hop) = (&mut visit.layers, &visit.hop);
             let pushed = earlier::push_hop(
@@ -54,7 +54,7 @@ impl Node {
         self.end_earlier(frame, &visit, &location)
     }
 
-    /// What the sink of a Host-INT domain tells of a packet as it came.
+    /// The Host-INT latency report of a packet as received, if this node is its sink.
     fn latency_of(&self, packet: &[u8], visit: &Visit<'_>, location: &Location) -> Option<Latency> {
         if self.profile.carriage.version != Version::HostInt0_5 {
             return None;
@@ -63,7 +63,7 @@ impl Node {
         Latency::of(packet, &visit.layers, location, mark, sink)
     }
 
-    /// Sink of a packet whose stack is complete: reports it, then strips it, or discards it where it is a copy.
+    /// Sink of a packet whose stack is complete: reports it, then strips it, or discards it if it is a copy.
     // int-2016/roles-03, int-2016/md-10
     // int-0.5/md-10
     #[cold]
@@ -77,7 +77,7 @@ impl Node {
         let is_copy = int.copy;
         let instructions = earlier::in_2_1(int.layout(), int.instruction_bitmap);
         let is_hop_by_hop = location.header_type == HeaderType::Md;
-        // report-2.0/modes-04: the fragment has the header as it is, whatever the version of the report.
+        // report-2.0/modes-04: the fragment has the header unchanged, whatever the version of the report.
         let asked = match self.profile.sink_metadata {
             SinkMetadata::Report if is_hop_by_hop => Asked::new(instructions, 0, 0),
             SinkMetadata::Report | SinkMetadata::Stack | SinkMetadata::None => Asked::nothing(),

@@ -9,21 +9,21 @@ use super::Node;
 use super::visit::Visit;
 
 impl Node {
-    /// Does what the innermost packet of a frame asks for, and lets the packets around it follow.
-    // int-2.1/l4-04: INT of another layer is left as it is.
+    /// Processes the innermost packet of a frame, then updates the outer packets.
+    // int-2.1/l4-04: INT of another layer is left unchanged.
     #[cold]
     pub(super) fn act_inside(&mut self, frame: &mut Frame<'_>, mut visit: Visit<'_>) -> Outcome {
         let inside = match Inside::find(&self.profile.carriage, visit.link, frame.bytes()) {
             Innermost::Itself => return self.act(frame, &mut visit),
             Innermost::Inside(inside) => inside,
-            // A report changes nothing, so mode XD reaches everything.
+            // A report changes nothing, so mode XD reaches every packet.
             Innermost::OutOfReach if self.profile.plan.mode == Mode::Xd => {
                 return self.handle_plain(frame, &mut visit);
             }
             Innermost::OutOfReach => return Outcome::NoInt,
         };
         let mut visit = Visit { layers: inside.layers, inside: Some(&inside), ..visit };
-        // The lengths of the packets around it are of 16 bits, too.
+        // The outer packets have 16-bit lengths, too.
         let mtu = visit.hop.egress.mtu.min(usize::from(u16::MAX));
         visit.hop.egress.mtu = mtu.saturating_sub(inside.around_bytes);
         let outcome = self.act(frame, &mut visit);

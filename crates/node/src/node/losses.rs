@@ -1,4 +1,4 @@
-//! Packets that their sources numbered and that never came, at the sink.
+//! Loss detection and loss reports at the sink.
 
 use inband_wire::dissect::flow_before_int;
 use inband_wire::int::earlier::HopByHop;
@@ -11,19 +11,19 @@ use super::Node;
 use super::visit::Visit;
 
 impl Node {
-    /// Takes the number of a packet that arrived at the end of its way, if it has one.
+    /// Records the number, if any, of a packet that arrived at the sink.
     pub(super) fn note_number(&mut self, packet: &[u8], visit: &Visit<'_>, location: &Location) {
         if self.losses.is_none() || location.version != Version::HostInt0_5 {
             return;
         }
         let Ok(int) = HopByHop::parse(packet, location) else { return };
         let Some(number) = int.sequence else { return };
-        // The source's hop is the first of the way, and so the last of the stack.
+        // The source is the first hop on the path, and so the last of the stack.
         let hop = int.hops().last().map(|hop| hop.metadata().hop).unwrap_or_default();
         self.take_number(packet, visit, location, source_of(&hop, None), number);
     }
 
-    /// The same for a packet of 2.1, whose source gave the number as metadata of `domain`.
+    /// Records the number of a packet of 2.1, whose source wrote it as metadata of `domain`.
     #[cold]
     pub(super) fn note_profile(
         &mut self,
@@ -61,7 +61,7 @@ impl Node {
         let Some(losses) = &mut self.losses else { return };
         losses.clock = visit.hop.device.clock().unwrap_or(losses.clock);
         losses.egress = match location.version {
-            // host-int-0.5/packet-10: a host has one port, and names it twice.
+            // host-int-0.5/packet-10: a host has one port, and reports it twice.
             Version::HostInt0_5 => visit.hop.ingress.id,
             _ => visit.hop.egress.id,
         };
@@ -98,7 +98,7 @@ impl Node {
     }
 }
 
-/// The source of a packet, from its own hop or the node id it put into the packet.
+/// The source of a packet, from its own hop or its node id in the packet.
 fn source_of(hop: &HopMetadata, node_id: Option<u32>) -> Source {
     let ingress = hop.interfaces.map_or(0, |interfaces| interfaces.ingress);
     Source { node_id: hop.node_id.or(node_id).unwrap_or_default(), ingress }

@@ -21,17 +21,17 @@ use super::too_big::Need;
 use super::visit::Visit;
 
 impl Node {
-    /// A packet without INT: watched or not.
-    // In a place of its own: beside it a transit hop would be a sixth slower.
+    /// Handles a packet without INT, watched or not.
+    // Kept out of line: inlining it costs transit hops a sixth.
     #[inline(never)]
     pub(super) fn handle_plain(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
         let mode = self.profile.plan.mode;
-        // Only the edge starts INT, and only in what has the headers to judge by.
+        // Only the edge starts INT, and only in packets whose headers can be matched.
         let is_looked_at =
             mode == Mode::Xd || (visit.hop.ingress.edge && visit.layers.fragment != Fragment::Later);
         let wanted = if is_looked_at { self.watch(frame.bytes(), visit) } else { Actions::NONE };
         let started = match mode {
-            // int-2.1/modes-01, report-2.0/modes-01, sd-fabric-1.0/report-02: the packet stays as it is.
+            // int-2.1/modes-01, report-2.0/modes-01, sd-fabric-1.0/report-02: the packet is unchanged.
             Mode::Xd if wanted.contain(Actions::REPORT_FLOW) => {
                 let asked = self.profile.plan.asked();
                 self.report(frame.bytes(), visit, None, &asked);
@@ -46,7 +46,7 @@ impl Node {
         }
     }
 
-    /// Starts INT in a watched packet, or in a copy of it; `None` where the packet itself stays without.
+    /// Starts INT in a watched packet, or in a copy of it; `None` if the packet itself gets none.
     #[inline]
     fn start_watched(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Option<Outcome> {
         if !self.profile.congestion.admits(visit.link, frame.bytes()) {
@@ -65,7 +65,7 @@ impl Node {
         started.map_err(|reason| self.counters.count(reason)).ok()
     }
 
-    /// Starts INT in a copy of a watched packet, if it is this packet's turn.
+    /// Starts INT in a copy of a watched packet, if a copy is due.
     // int-2.1/modes-04, int-2.1/modes-06
     #[cold]
     fn clone_packet(&mut self, packet: &[u8], mut visit: Visit<'_>, every: NonZeroU32) {
@@ -75,7 +75,7 @@ impl Node {
         let mut buffer = with_headroom(packet);
         let Some(mut copy) = Frame::behind_headroom(&mut buffer) else { return };
         let outcome = match self.start(&mut copy, &mut visit) {
-            // A copy that ends where it began was reported and goes nowhere.
+            // A copy whose path ends here was reported and is not sent.
             Ok(Outcome::Discarded) => Outcome::Cloned,
             Ok(_) => {
                 if let Some(inside) = visit.inside {
@@ -93,7 +93,7 @@ impl Node {
         self.counters.count(outcome);
     }
 
-    /// Starts INT, and ends it again where the packet leaves by an edge interface.
+    /// Starts INT, and removes it again if the packet leaves by an edge interface.
     #[inline]
     pub(super) fn start(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Result<Outcome, Outcome> {
         let is_sink = visit.hop.egress.edge;
@@ -155,7 +155,7 @@ impl Node {
         })
     }
 
-    /// Takes the numbers that are written into a packet; what is not written leaves no gap at the sink.
+    /// Consumes the numbers written into a packet; a number that is not written leaves no gap at the sink.
     #[inline]
     fn take_numbers(&mut self, number: u32, flow: &FiveTuple) {
         self.numbers.packet = number;
@@ -164,13 +164,14 @@ impl Node {
         }
     }
 
-    /// Lets a packet without INT go, but not into the domain with a DSCP that marks INT.
+    /// Forwards a packet without INT, but clears a DSCP that marks INT where it enters the domain.
     fn pass_plain(&mut self, frame: &mut Frame<'_>, visit: &Visit<'_>) -> Outcome {
         self.remark(frame, &visit.layers, &visit.hop);
         Outcome::NoInt
     }
 
-    /// A packet with a header that cannot be read; its IP header decides whether it would pass for one with INT.
+    /// A packet with an unreadable header; its IP header decides whether it could be mistaken for one with
+    /// INT.
     #[cold]
     pub(super) fn handle_malformed(&mut self, link: Link, frame: &mut Frame<'_>, hop: Hop<'_>) -> Outcome {
         if let Ok(Some(layers)) = Layers::parse_ip(link, frame.bytes(), Strictness::Truncated) {

@@ -1,4 +1,4 @@
-//! The making of probe packets.
+//! Generation of probe packets.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::Node;
 use super::visit::Visit;
 
 impl Node {
-    /// Makes the probes that are due at `now`.
+    /// Generates the probes that are due at `now`.
     // int-2.1/modes-04, int-2.1/modes-06
     #[cold]
     pub(super) fn make_probes(&mut self, now: u64) {
@@ -28,7 +28,7 @@ impl Node {
     }
 
     fn make_probe(&mut self, probe: &Probe, now: u64) -> Outcome {
-        // The node knows when the probe was made, and nothing was measured about it.
+        // Only the time of the probe is known; nothing was measured.
         let made_at = DeviceMetadata { ingress_timestamp: Some(now), ..DeviceMetadata::default() };
         let device = made_at.without(self.profile.withheld);
         let egress = self.profile.interfaces.get(probe.egress);
@@ -39,7 +39,7 @@ impl Node {
         let mut buffer = with_headroom(&probe.frame);
         let Some(mut frame) = Frame::behind_headroom(&mut buffer) else { return Outcome::NotStartedHeadroom };
         match self.start(&mut frame, &mut visit) {
-            // A probe that ends where it began was reported and goes nowhere.
+            // A probe whose path ends here was reported and is not sent.
             Ok(Outcome::Discarded) => Outcome::ProbeMade,
             Ok(_) => {
                 let bytes = frame.bytes().to_vec();

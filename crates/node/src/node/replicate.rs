@@ -1,8 +1,9 @@
-//! Copies of packets for other ways, where INT of a version before 2.0 asks for them.
+//! Copies of packets for alternative paths, as requested by INT of a version before 2.0.
 //!
-//! Rep asks for a copy on every port of a port channel, on every next hop of the same cost, or both. A copy has C set
-//! and goes its own way; the sink reports it and lets only the original leave. A follow-up packet is a copy as well:
-//! what a device's slow path found out about a packet that went ahead, in a header that no node fills any more.
+//! Rep requests a copy on every port of a port channel, on every next hop of the same cost, or both. A copy
+//! has C set and takes its own path; the sink reports it and forwards only the original. A follow-up packet
+//! is a copy as well: it carries what a device's slow path determined about a packet forwarded earlier, in a
+//! header that further nodes leave unfilled.
 
 use inband_wire::int::Location;
 use inband_wire::int::earlier::HopByHop;
@@ -20,10 +21,10 @@ use super::visit::Visit;
 use super::{Node, Verdict};
 
 impl Node {
-    /// Does this node's INT work on one frame that could go other ways too: as [`Node::handle_frame`], and on a copy
-    /// for each of the `branches` where the packet asks to be replicated.
+    /// Performs this node's INT processing on one frame that has alternative paths: as
+    /// [`Node::handle_frame`], and on a copy for each of the `branches` if the packet requests replication.
     ///
-    /// The copies wait to be polled, as [`Output::Copy`](crate::Output::Copy).
+    /// The copies are returned by polling, as [`Output::Copy`](crate::Output::Copy).
     pub fn handle_frame_among(
         &mut self,
         link: Link,
@@ -37,11 +38,12 @@ impl Node {
         self.handle_frame(link, frame, passage)
     }
 
-    /// Makes the follow-up packet of a `packet` that the device has forwarded as it came, without its INT work.
+    /// Creates the follow-up of a `packet` that the device has forwarded unchanged, without INT processing.
     ///
-    /// The follow-up has all metadata of the packet and this node's, under the packet's instructions, and waits to be
-    /// polled, as [`Output::Copy`](crate::Output::Copy). Returns whether there is one: only INT of the versions before 2.0 knows follow-ups, they
-    /// need room for this node's metadata, and a sink has nobody to send one to.
+    /// The follow-up has all metadata of the packet and this node's, under the packet's instructions, and is
+    /// returned by polling, as [`Output::Copy`](crate::Output::Copy). Returns whether it was created: only
+    /// INT of the versions before 2.0 has follow-ups, they need room for this node's metadata, and a sink has
+    /// no node to send one to.
     // int-2016/handling-01
     pub fn follow_up(&mut self, link: Link, packet: &[u8], passage: &Passage) -> bool {
         let Some((layers, location)) = self.find_earlier(link, packet) else { return false };
@@ -71,7 +73,7 @@ impl Node {
         self.keep(passage.egress, link, frame.bytes(), Outcome::FollowedUp)
     }
 
-    /// Makes a copy of `packet` for every one of the `branches` that it asks for.
+    /// Creates a copy of `packet` for each of the `branches` that it requests.
     // int-2016/md-08
     #[cold]
     fn replicate(&mut self, link: Link, packet: &[u8], branches: &[Branch]) {
@@ -93,7 +95,7 @@ impl Node {
                 Outcome::Transit => {
                     self.keep(branch.passage.egress, link, frame.bytes(), Outcome::Replicated);
                 }
-                // A copy that leaves the domain here was reported, and goes nowhere.
+                // A copy that leaves the domain here was reported, and is not sent.
                 _ => self.counters.count(Outcome::Replicated),
             }
         }
@@ -111,7 +113,7 @@ impl Node {
         Visit::new(link, layers, self.profile.hop(passage))
     }
 
-    /// Keeps a copy for the caller and counts it as `outcome`, or as shed.
+    /// Queues a copy for the caller and counts it as `outcome`, or as shed.
     fn keep(&mut self, egress: u16, link: Link, bytes: &[u8], outcome: Outcome) -> bool {
         let is_kept = self.copies.push(OwnPacket { egress, link, bytes: bytes.to_vec() });
         self.counters.count(if is_kept { outcome } else { Outcome::CopyShed });

@@ -1,4 +1,4 @@
-//! The report of a packet.
+//! Packet reports.
 
 use inband_wire::int::Location;
 
@@ -14,7 +14,8 @@ use super::smart::flow_of;
 use super::visit::Visit;
 
 impl Node {
-    /// Reports a packet, unless a filter holds the report back; returns whether a session took the report.
+    /// Reports a packet, unless a filter suppresses the report; returns whether a session accepted the
+    /// report.
     pub(super) fn report(
         &mut self,
         packet: &[u8],

@@ -1,4 +1,4 @@
-//! The role of the node for a packet, and what becomes of the packet.
+//! The role of the node for a packet, and the packet's fate.
 
 use std::cell::Cell;
 
@@ -46,13 +46,13 @@ impl Node {
         self.act(frame, &mut visit)
     }
 
-    /// Does what the packet of `visit` asks for.
+    /// Processes the packet of `visit` in the node's role.
     #[inline]
     pub(super) fn act(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
         match indication::find(&self.profile.carriage, frame.bytes(), &visit.layers) {
-            // int-2.1/domain-07: sources and transit hops are trusted; who is behind an edge is not.
+            // int-2.1/domain-07: sources and transit hops are trusted; hosts behind an edge are not.
             Ok(Some(_)) if !visit.hop.ingress.accept_int => Outcome::IntFromEdge,
-            // A capture cut the stack, so nothing could be taken out.
+            // A capture truncated the stack, so nothing could be removed.
             Ok(Some((location, _))) if visit.hop.egress.edge && location.end > frame.len() => {
                 Outcome::Malformed
             }
@@ -63,7 +63,7 @@ impl Node {
             }
             Ok(Some((location, Int::Earlier))) => self.handle_earlier(frame, visit, location),
             Ok(Some((location, Int::Destination))) => self.handle_destination(frame, visit, &location),
-            // A host may send what only looks like INT; from where INT may come it is a fault.
+            // A host may send what only looks like INT; on an interface that accepts INT it is a fault.
             Err(error) => match self.unreadable(frame.bytes(), visit, &error) {
                 Outcome::Malformed if visit.hop.ingress.edge => self.handle_plain(frame, visit),
                 outcome => outcome,
@@ -72,10 +72,10 @@ impl Node {
         }
     }
 
-    /// The fate of a packet whose mark is not followed by INT that can be read.
+    /// The fate of a packet whose mark is not followed by readable INT.
     ///
-    /// Where a shim or an option can be none of INT the packet may be anybody's, and goes on as it came. Behind one that
-    /// can be, INT of a kind that is not known may not leave the domain.
+    /// If the shim or option cannot be INT, the packet is unrelated and is forwarded unchanged. If it can be,
+    /// INT of an unknown kind may not leave the domain.
     // int-2.1/md-01, int-2.1/sink-01
     #[cold]
     fn unreadable(&self, packet: &[u8], visit: &Visit<'_>, error: &ParseError) -> Outcome {
@@ -87,7 +87,7 @@ impl Node {
         };
         let is_cut = packet.len() < visit.layers.end;
         match error.kind {
-            // A capture cut the header.
+            // A capture truncated the header.
             ErrorKind::Short { .. } if is_cut => Outcome::Malformed,
             _ if !is_sink || !is_int() => Outcome::Malformed,
             ErrorKind::Version { .. } => Outcome::UnknownVersion,
@@ -118,7 +118,7 @@ impl Node {
                 hop: &visit.hop,
                 domains: &self.profile.domains,
                 values: &values,
-                // What is stripped before it leaves cannot exceed the egress MTU.
+                // A packet that is stripped before it leaves cannot exceed the egress MTU.
                 mtu: (!is_sink).then_some(visit.hop.egress.mtu),
             };
             let pushed = transit::push_hop(
@@ -142,8 +142,8 @@ impl Node {
         if is_sink { self.end_md(frame, visit, &location, header) } else { Outcome::Transit }
     }
 
-    /// Reports the stack collected so far and starts it anew with this node's metadata, or sets M where no session
-    /// takes the report: what is not reported stays in the packet.
+    /// Reports the stack collected so far and restarts it with this node's metadata, or sets M if no session
+    /// accepts the report: what is not reported stays in the packet.
     // int-2.1/mtu-05, int-2.1/mtu-06, report-2.0/individual-11
     #[cold]
     fn relieve(
@@ -182,7 +182,7 @@ impl Node {
         location: &Location,
         header: &MdHeader,
     ) -> Outcome {
-        // report-2.0/transport-06: of the places for a sink's own metadata, the stack and the report are a choice.
+        // report-2.0/transport-06: a sink's own metadata goes either onto the stack or into the report.
         let asked = match self.profile.sink_metadata {
             // int-2.1/md-07: no hop left, so a sink that is not the source adds nothing and sets E, which its report shows.
             SinkMetadata::Report if header.remaining_hop_count() == 0 && visit.sequence_number.is_none() => {
@@ -191,7 +191,7 @@ impl Node {
                 Asked::nothing()
             }
             SinkMetadata::Report if self.skips(header.domain_specific_id()) => {
-                // report-2.0/metadata-08: the stack is reported all the same.
+                // report-2.0/metadata-08: the stack is reported nevertheless.
                 self.counters.count(Outcome::UnknownDomain);
                 Asked::nothing()
             }
@@ -262,7 +262,7 @@ impl Node {
             && self.profile.domains.get(id).is_none()
     }
 
-    /// A packet with a destination header alone: the sink takes it out, nobody else looks at it.
+    /// A packet with only a destination header: the sink removes it, other nodes ignore it.
     // int-2.1/headers-04, int-2.1/headers-05
     fn handle_destination(
         &mut self,
@@ -279,7 +279,7 @@ impl Node {
         self.end(frame, visit, location, false)
     }
 
-    /// The end of a packet's way through the domain.
+    /// Handles a packet at the end of its path through the domain.
     pub(super) fn end(
         &mut self,
         frame: &mut Frame<'_>,
@@ -298,8 +298,8 @@ impl Node {
         }
     }
 
-    /// Takes all INT out of the packet: every header of a row of them; `false` where some would be left, or what was
-    /// there before cannot be told.
+    /// Removes all INT from the packet, every header of a chain; `false` if some would remain, or the
+    /// original cannot be determined.
     // int-2.1/sink-01, int-2.1/headers-02
     pub(super) fn strip(
         &self,
@@ -333,5 +333,5 @@ impl Node {
     }
 }
 
-/// Most INT headers that are taken out of a packet one by one.
+/// Maximum number of INT headers removed from a packet one by one.
 const MAX_HEADERS: usize = 8;

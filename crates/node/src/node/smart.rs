@@ -1,4 +1,4 @@
-//! The filter in front of reports: whether a packet is reported, and why.
+//! The filter before reports: whether a packet is reported, and why.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -33,7 +33,7 @@ impl Node {
         let congested = Cell::new(self.is_congested(link, frame.bytes(), &hop));
         let fate = self.fate(link, frame, hop, Some(&congested));
         if congested.take() && !fate.is_drop() {
-            // No flow report told of the queue, so one about the queue alone does.
+            // No flow report mentioned the queue, so it is reported separately.
             let tracking = Tracking { flow: false, queue: true, drop: None };
             let (flow, int) = self.flow_and_int(link, frame.bytes());
             self.report_as(link, frame.bytes(), (&flow, int.unwrap_or_default()), &hop, tracking);
@@ -41,7 +41,7 @@ impl Node {
         fate
     }
 
-    /// Why the packet is reported; `None` where the filter holds its report back.
+    /// The reason to report the packet; `None` if the filter suppresses its report.
     pub(super) fn track(
         &mut self,
         packet: &[u8],
@@ -49,7 +49,7 @@ impl Node {
         location: Option<&Location>,
         asked: &Asked,
     ) -> Option<Tracking> {
-        // A report of flow and queue goes past the filter.
+        // A combined report of flow and queue bypasses the filter.
         if visit.take_congested() {
             if let (Some(settings), Some(smart)) = (&self.profile.smart, &mut self.smart) {
                 let flow = flow_of(packet, &visit.layers, location);
@@ -57,7 +57,7 @@ impl Node {
             }
             return Some(Tracking { queue: true, ..Tracking::FLOW });
         }
-        // What a transit hop takes out of a packet, and what a copy was made for, is told nowhere else.
+        // A stack removed by a transit hop, and a copy, are reported nowhere else.
         if asked.is_intermediate() || is_copy(packet, &visit.layers, location) {
             return Some(Tracking::FLOW);
         }
@@ -66,7 +66,7 @@ impl Node {
         smart.reports_flow(settings, flow, packet, location, &visit.hop).then_some(Tracking::FLOW)
     }
 
-    /// Reports a packet with INT at `int`, of `flow`, as a whole, with what this node measured.
+    /// Reports a packet of `flow`, with INT at `int`, unconditionally, with this node's measurements.
     // sd-fabric-1.0/report-03
     pub(super) fn report_as(
         &mut self,
@@ -90,7 +90,7 @@ impl Node {
         self.sessions.report(&addressed, &asked, &self.profile.domains, unknown, &mut self.counters);
     }
 
-    /// The flow of a packet, none where it is not IP, and which of its bytes are INT, if it carries INT.
+    /// The flow of a packet, empty if it is not IP, and its INT bytes, if it carries INT.
     pub(super) fn flow_and_int(&self, link: Link, packet: &[u8]) -> (FiveTuple, Option<IntSpan>) {
         let Ok(Some(layers)) = Layers::parse(link, packet, Strictness::Truncated) else {
             let inner = behind_labels(packet).filter(|_| link == Link::Ethernet);
@@ -122,7 +122,7 @@ impl Node {
     }
 }
 
-/// The five-tuple of the innermost packet, as it was before INT was added.
+/// The five-tuple of the innermost packet, as before INT was added.
 pub(super) fn flow_of(packet: &[u8], layers: &Layers, location: Option<&Location>) -> FiveTuple {
     let Some(location) = location else {
         return innermost(packet, layers).layers.five_tuple(packet);
@@ -133,7 +133,7 @@ pub(super) fn flow_of(packet: &[u8], layers: &Layers, location: Option<&Location
     }
 }
 
-/// Whether the packet is on its way to a collector, itself or in a tunnel.
+/// Whether the packet is a report to a collector, directly or in a tunnel.
 pub(super) fn carries_report(collectors: &[SocketAddr], link: Link, packet: &[u8]) -> bool {
     let is_report = |layers: &Layers| is_report(collectors, &layers.five_tuple(packet));
     match Layers::parse(link, packet, Strictness::Truncated) {
@@ -145,7 +145,7 @@ pub(super) fn carries_report(collectors: &[SocketAddr], link: Link, packet: &[u8
     }
 }
 
-/// Whether the flow is one of reports to a collector.
+/// Whether the flow carries reports to a collector.
 #[inline]
 pub(super) fn is_report(collectors: &[SocketAddr], flow: &FiveTuple) -> bool {
     flow.protocol == UDP
@@ -154,7 +154,8 @@ pub(super) fn is_report(collectors: &[SocketAddr], flow: &FiveTuple) -> bool {
             .any(|collector| collector.port() == flow.destination_port && collector.ip() == flow.destination)
 }
 
-/// Whether a node made the packet to have it reported: its D bit is set, or C in a version before 2.0.
+/// Whether a node created the packet only to have it reported: its D bit is set, or C in a version before
+/// 2.0.
 fn is_copy(packet: &[u8], layers: &Layers, location: Option<&Location>) -> bool {
     let Some(location) = location else { return false };
     match indication::read(packet, layers, location) {

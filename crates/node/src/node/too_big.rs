@@ -1,4 +1,4 @@
-//! When the sender of a packet is told that INT makes it too big, and how big it may be.
+//! "Too big" messages: when INT exceeds the path MTU, and the MTU that is reported.
 
 use inband_wire::int::Location;
 use inband_wire::int::md::MdHeader;
@@ -12,17 +12,17 @@ use crate::path_mtu::Original;
 use super::Node;
 use super::visit::Visit;
 
-/// What has to fit into the egress MTU beside the packet as its sender made it.
+/// What must fit into the egress MTU in addition to the original packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Need {
-    /// What INT added so far, and so many bytes.
+    /// The INT added so far, and this many more bytes.
     More(usize),
     /// What this node adds as the source.
     Start,
 }
 
 impl Node {
-    /// Considers an INT-MD packet on its way, after this hop added its metadata or did not.
+    /// Considers an INT-MD packet after this hop added its metadata or could not.
     #[cold]
     pub(super) fn consider_md(
         &mut self,
@@ -46,7 +46,7 @@ impl Node {
         self.tell_sender(frame.bytes(), visit, Some(location), Need::More(more));
     }
 
-    /// Considers an INT-MX packet on its way, to which no hop adds anything.
+    /// Considers an INT-MX packet, to which no hop adds anything.
     #[cold]
     pub(super) fn consider_mx(&mut self, frame: &Frame<'_>, visit: &Visit<'_>, location: &Location) {
         if is_too_big(visit) {
@@ -54,10 +54,10 @@ impl Node {
         }
     }
 
-    /// Tells the sender of a packet, with INT at `location` or without INT, how big it may be.
+    /// Reports the usable MTU to the sender of a packet, with INT at `location` or without INT.
     ///
-    /// At the source, a packet that would be too big without INT is the business of who forwards it. Further on
-    /// only an INT node can quote it as its sender made it.
+    /// At the source, a packet that would be too big without INT is left to the device that forwards it.
+    /// Further on, only an INT node can quote the original packet.
     // int-2.1/mtu-02
     #[cold]
     pub(super) fn tell_sender(

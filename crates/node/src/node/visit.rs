@@ -1,4 +1,4 @@
-//! The facts of the packet in hand.
+//! Per-packet state.
 
 use std::cell::Cell;
 
@@ -20,25 +20,25 @@ pub(super) struct Visit<'a> {
     pub(super) link: Link,
     pub(super) layers: Layers,
     pub(super) hop: Hop<'a>,
-    /// The number of a packet this node starts INT in.
+    /// Sequence number of a packet this node starts INT in.
     pub(super) sequence_number: Option<u32>,
-    /// Its number in its flow, where this node starts INT with one.
+    /// Flow sequence number, if this node starts INT with one.
     pub(super) flow_sequence: Option<u32>,
-    /// Where this node started INT without its own metadata, because of the egress MTU.
+    /// The INT that this node started without its own metadata, because of the egress MTU.
     pub(super) cut_short: Option<Location>,
-    /// Whether the sink is to discard the packet; `None`: as the source is configured.
+    /// Whether the sink discards the packet; `None`: as the source is configured.
     pub(super) discard: Option<bool>,
-    /// The way into a tunnel, where INT is in the inner layer; `layers` are then those of the innermost packet.
+    /// The enclosing tunnel, if INT is in the inner layer; `layers` are then those of the innermost packet.
     pub(super) inside: Option<&'a Inside>,
-    /// Whether it met a congested queue and no report says so yet; `None` where queues are not watched. Copies of the
-    /// visit share it: one report is enough.
+    /// Whether the packet met a congested queue that is not yet reported; `None` if queues are not watched.
+    /// Copies of the visit share it: one report is enough.
     pub(super) congested: Option<&'a Cell<bool>>,
-    /// What Host-INT tells of the packet, where this node is its sink.
+    /// The Host-INT latency report of the packet, if this node is its sink.
     pub(super) latency: Option<&'a Latency>,
 }
 
 impl<'a> Visit<'a> {
-    /// Creates the visit of a packet at which nothing has happened yet.
+    /// Creates the initial visit of a packet.
     #[inline]
     pub(super) const fn new(link: Link, layers: Layers, hop: Hop<'a>) -> Self {
         Self {
@@ -55,13 +55,13 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Whether the next report is to say that the packet met a congested queue; the one behind it does not.
+    /// Whether the next report must include the congested queue; later reports do not.
     #[inline]
     pub(super) fn take_congested(&self) -> bool {
         self.congested.is_some_and(Cell::take)
     }
 
-    /// What domain-specific values of an INT packet may depend on.
+    /// The inputs of domain-specific values for an INT packet.
     pub(super) fn values(&self, bytes: &[u8], location: &Location) -> ValueContext {
         self.values_of(bytes, flow_before_int(bytes, &self.layers, location))
     }
@@ -75,12 +75,12 @@ impl<'a> Visit<'a> {
         Inserted { metadata, end: location.end, is_sink: self.hop.egress.edge }
     }
 
-    /// The headers of the outermost packet, as it came.
+    /// The headers of the outermost packet, as received.
     pub(super) fn outermost(&self) -> &Layers {
         self.inside.map_or(&self.layers, |inside| &inside.outermost)
     }
 
-    /// What the packet that carries INT starts with: inside of a tunnel never with the frame's Ethernet header.
+    /// What the packet that carries INT starts with: in a tunnel never the frame's Ethernet header.
     pub(super) const fn carrier_link(&self) -> Link {
         if self.inside.is_some() { Link::Ip } else { self.link }
     }

@@ -1,4 +1,4 @@
-//! The flow watchlist's decision about a packet.
+//! Matching of packets against the flow watchlist.
 
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ use super::smart::is_report;
 use super::visit::Visit;
 
 impl Node {
-    /// What the flow watchlist wants done about a packet without INT; it may be this packet's turn or not.
+    /// The watchlist's actions for a packet without INT, after sampling.
     // sd-fabric-1.0/watch-01, sd-fabric-1.0/watch-02, sd-fabric-1.0/watch-03, sd-fabric-1.0/watch-04
     #[inline]
     pub(super) fn watch(&mut self, bytes: &[u8], visit: &Visit<'_>) -> Actions {
@@ -25,7 +25,7 @@ impl Node {
         if profile.watchlist.is_empty() {
             return Actions::NONE;
         }
-        // TCP carries no packet, and most packets are TCP: they are not asked.
+        // TCP carries no inner packet, and most packets are TCP: they skip the check.
         let may_carry = !matches!(visit.layers.transport, Transport::Tcp { .. });
         if visit.inside.is_some() || (may_carry && carried(bytes, &visit.layers).is_some()) {
             return self.watch_inside(bytes, visit);
@@ -37,11 +37,12 @@ impl Node {
         profile.watchlist.select(&subject, &mut self.sampling).unwrap_or(Actions::NONE)
     }
 
-    /// What is wanted of a packet that looks like a tunnel, mostly for what is inside.
+    /// The actions for a packet that looks like a tunnel, mostly for its content.
     #[inline(never)]
     fn watch_inside(&mut self, bytes: &[u8], visit: &Visit<'_>) -> Actions {
         let inner = match innermost(bytes, visit.outermost()) {
-            // INT of another domain in the outer layer hides the way inside, which this node has found already.
+            // INT of another domain in the outer layer hides the inner packet, which this node has already
+            // found.
             hidden if visit.inside.is_some() && hidden.layers.l3 != visit.layers.l3 => {
                 Innermost { layers: visit.layers, vni: None, in_gtpu: false }
             }
@@ -59,10 +60,11 @@ impl Node {
         self.watch_tunnel(bytes, visit, inner.in_gtpu, selected)
     }
 
-    /// What is wanted of a packet that carries another one, for which `selected` was found.
+    /// The actions for a packet that carries another one, for which `selected` was found.
     ///
-    /// Where no entry is about the inner packet the outer one is looked at: INT between the ends of a tunnel is
-    /// what the specification's examples show. Not so for GTP-U, whose list is about the users' packets alone.
+    /// If no entry matches the inner packet, the outer one is matched: INT between the ends of a tunnel is
+    /// what the specification's examples show. Not so for GTP-U, whose entries refer to the users' packets
+    /// only.
     fn watch_tunnel(
         &mut self,
         bytes: &[u8],
@@ -81,7 +83,7 @@ impl Node {
         selected.unwrap_or(Actions::NONE)
     }
 
-    /// A packet that is not IP to a node that handles INT; in mode XD what is behind MPLS labels is watched.
+    /// Handles a packet that is not IP; in mode XD the packet behind MPLS labels is watched.
     #[cold]
     pub(super) fn handle_not_ip(
         &mut self,
@@ -104,7 +106,7 @@ impl Node {
     }
 }
 
-/// What the watchlist looks at.
+/// The packet fields that the watchlist matches.
 #[inline]
 fn subject(bytes: &[u8], layers: &Layers, vni: Option<u32>, ingress: u16) -> Subject {
     Subject { flow: layers.five_tuple(bytes), dscp: layers.dscp(bytes), vni, ingress }

@@ -11,17 +11,17 @@ use inband_wire::ipv4::{self, Ipv4Header};
 use inband_wire::ipv6::{self, Ipv6Header};
 use inband_wire::layers::{Layers, Link};
 
-/// A packet as its sender made it.
+/// The original packet, as its sender sent it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Original<'a> {
     pub(crate) link: Link,
     pub(crate) bytes: &'a [u8],
     pub(crate) layers: &'a Layers,
-    /// Identifier of the interface it came in by.
+    /// Identifier of its ingress interface.
     pub(crate) ingress: u16,
 }
 
-/// Writes the message from `own` to the sender of `original`; `None` where it cannot be written.
+/// Writes the message from `own` to the sender of `original`; `None` if it cannot be written.
 pub(super) fn write(original: &Original<'_>, own: IpAddr, mtu: usize, dscp: u8) -> Option<Vec<u8>> {
     let Original { bytes, layers, .. } = *original;
     let mtu = u16::try_from(mtu).unwrap_or(u16::MAX);
@@ -31,7 +31,7 @@ pub(super) fn write(original: &Original<'_>, own: IpAddr, mtu: usize, dscp: u8) 
     let mut out = ethernet(original)?;
     match (own, sender) {
         (IpAddr::V4(own), IpAddr::V4(sender)) => {
-            // RFC 1812, section 4.3.2.3: as much as possible, and no more than 576 bytes in all.
+            // RFC 1812, section 4.3.2.3: as much as possible, up to 576 bytes in all.
             let quoted = quoted(MAX_BYTES_V4 - ipv4::HEADER_BYTES - icmp::HEADER_BYTES);
             let message = message(PacketTooBig::v4(mtu), Sum::ZERO, quoted);
             let length = u16::try_from(ipv4::HEADER_BYTES + message.len()).ok()?;
@@ -41,7 +41,7 @@ pub(super) fn write(original: &Original<'_>, own: IpAddr, mtu: usize, dscp: u8) 
             out.extend_from_slice(&message);
         }
         (IpAddr::V6(own), IpAddr::V6(sender)) => {
-            // RFC 4443, section 2.4 (c): as much as possible within the least MTU of IPv6.
+            // RFC 4443, section 2.4 (c): as much as possible within the minimum MTU of IPv6.
             let quoted = quoted(MAX_BYTES_V6 - ipv6::HEADER_BYTES - icmp::HEADER_BYTES);
             let length = icmp::HEADER_BYTES + quoted.len();
             let pseudo = pseudo_header(own.into(), sender.into(), icmp::V6_PROTOCOL, length);
@@ -56,7 +56,7 @@ pub(super) fn write(original: &Original<'_>, own: IpAddr, mtu: usize, dscp: u8) 
     Some(out)
 }
 
-/// The Ethernet header of the packet with its addresses swapped, VLAN tags as they were.
+/// The Ethernet header of the packet with swapped addresses and unchanged VLAN tags.
 fn ethernet(original: &Original<'_>) -> Option<Vec<u8>> {
     match original.link {
         Link::Ip => Some(Vec::new()),
@@ -64,13 +64,13 @@ fn ethernet(original: &Original<'_>) -> Option<Vec<u8>> {
             let header = original.bytes.get(..original.layers.l3)?;
             let (destination, rest) = header.split_at_checked(6)?;
             let (source, rest) = rest.split_at_checked(6)?;
-            // A message never goes to many, whatever address the sender claimed.
+            // A message is always unicast, whatever address the sender claimed.
             (source.first()? & 1 == 0).then(|| [source, own_address(destination), rest].concat())
         }
     }
 }
 
-/// The address the packet was sent to, unless that was many's.
+/// The address the packet was sent to, unless it is a group address.
 fn own_address(destination: &[u8]) -> &[u8] {
     match destination.first() {
         Some(first) if first & 1 != 0 => &[0x02, 0, 0, 0, 0, 0],

@@ -1,22 +1,24 @@
-//! SD-Fabric's two registers of digests, for flows that the table has no room for.
+//! SD-Fabric's two digest registers, for flows that do not fit the table.
 
 use super::latency::{Latencies, Sensitivity};
 use super::observation::Observation;
 use super::reported::Reported;
 use super::table::copy_into;
 
-/// Two registers, each indexed by another part of a flow's hash, with a digest of flow and way in each cell.
+/// Two registers, each indexed by a different part of a flow's hash, with a digest of flow and path in each
+/// cell.
 ///
-/// A report is held back when either register has the digest, so two flows must meet in both of them to cause
-/// reports that are not needed. SD-Fabric's digests have 16 bits and hold time and latency too; these have 64, so
-/// that no change hides behind an equal digest. Time and latencies are kept beside them, so that two reports of a
-/// flow are not close together where an epoch ends, nor where its latency is at the edge of a quantum.
+/// A report is suppressed when either register has the digest, so unneeded reports occur only if two flows
+/// collide in both. SD-Fabric's digests have 16 bits and include time and latency; these have 64, so that no
+/// change is masked by an equal digest. Time and latencies are stored beside them, so that two reports of a
+/// flow do not follow each other closely at the end of an epoch, nor when its latency is at the edge of a
+/// quantum.
 #[derive(Clone, Debug)]
 pub(super) struct Digests {
     registers: [Register; 2],
 }
 
-/// One register; both lists have the same order, and the second is empty until a packet has such latencies.
+/// One register; both lists are parallel, and the second is empty until a packet has such latencies.
 #[derive(Clone, Debug)]
 struct Register {
     cells: Vec<Cell>,
@@ -26,24 +28,24 @@ struct Register {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
-    /// 0 where there is nothing.
+    /// 0 if the cell is empty.
     digest: u64,
     reported: Reported,
     latencies: Latencies,
 }
 
-/// Cells of one register.
+/// Number of cells in a register.
 const CELLS: usize = 1 << 16;
 
 impl Digests {
-    /// Creates empty registers; the memory of digests is taken at once.
+    /// Creates empty registers; the memory of digests is allocated at once.
     pub(super) fn new() -> Self {
         let register = Register { cells: vec![Cell::default(); CELLS], upstream: Vec::new() };
         Self { registers: [register.clone(), register] }
     }
 
-    /// Whether a report with `digest` went out less than the interval ago, and `seen` is like the flow's packet
-    /// before; then `seen` is remembered.
+    /// Whether a report with `digest` went out less than the interval ago, and `seen` equals the flow's
+    /// previous packet; if so, `seen` is stored.
     pub(super) fn hold_back(
         &mut self,
         hash: u64,
@@ -64,12 +66,12 @@ impl Digests {
             is_held.then_some(cell.reported)
         });
         let Some(reported) = found else { return false };
-        // A cell that another flow took is taken back, as in the original, which writes both on every packet.
+        // A cell that another flow took is reclaimed, as in the original, which writes both on every packet.
         self.write(hash, digest, seen, reported);
         true
     }
 
-    /// Remembers that `seen` was reported at `now`.
+    /// Records that `seen` was reported at `now`.
     pub(super) fn insert(&mut self, hash: u64, digest: u64, seen: &Observation<'_>, now: u64) {
         self.write(hash, digest, seen, Reported(now));
     }
@@ -90,7 +92,7 @@ impl Digests {
     }
 }
 
-/// Where a hash is in the two registers.
+/// The cells of a hash in the two registers.
 fn indices(hash: u64) -> [usize; 2] {
     [hash >> 16, hash].map(|bits| usize::try_from(bits & 0xffff).unwrap_or_default())
 }

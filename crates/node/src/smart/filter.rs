@@ -1,4 +1,4 @@
-//! Flows whose report is due: an interval has passed, or their way or latency has changed.
+//! Flow filter: a report is due once per interval, and on a change of path or latency.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,10 +9,10 @@ use super::observation::Observation;
 use super::reported::Reported;
 use super::table::Table;
 
-/// Lets one report per interval and key pass, and every one about a packet that differs from the one before it.
+/// Passes one report per interval and key, and every report whose packet differs from the previous one.
 ///
-/// The packet before is the key's latest, reported or not. A report that should go is never held back longer than
-/// the interval: what is remembered of a key counts only as long.
+/// The previous packet is the key's latest, reported or not. A due report is never suppressed longer than the
+/// interval: the state of a key expires with it.
 #[derive(Clone, Debug)]
 pub(super) struct Filter {
     table: Table,
@@ -21,7 +21,7 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// Creates a filter that remembers `keys` keys exactly.
+    /// Creates a filter that stores `keys` keys exactly.
     pub(super) fn new(keys: u32, interval_ns: u64) -> Self {
         Self { table: Table::new(keys), digests: Digests::new(), interval_ns }
     }
@@ -30,7 +30,7 @@ impl Filter {
         self.interval_ns = interval_ns;
     }
 
-    /// Whether a report about `key` goes out at `now`.
+    /// Whether a report about `key` is due at `now`.
     // sd-fabric-1.0/flow-01, sd-fabric-1.0/flow-02, sd-fabric-1.0/flow-03, sd-fabric-1.0/drop-02
     #[inline(always)]
     pub(super) fn passes(
@@ -58,7 +58,7 @@ impl Filter {
         true
     }
 
-    /// Remembers a packet of `key` that is reported at `now` whatever this filter says.
+    /// Stores a packet of `key` that is reported at `now` regardless of this filter.
     // sd-fabric-1.0/flow-01, sd-fabric-1.0/flow-03
     pub(super) fn remember(&mut self, key: Key, seen: Observation<'_>, now: u64) {
         let hash = key.hash();
@@ -71,7 +71,7 @@ impl Filter {
         }
     }
 
-    /// Remembers the report of a key that the table does not hold.
+    /// Stores the report of a key that is not in the table.
     fn insert(&mut self, hash: u64, key: Key, digest: u64, seen: &Observation<'_>, now: u64) {
         if !self.table.insert(hash, key, seen, now, self.interval_ns) {
             self.digests.insert(hash, digest, seen, now);

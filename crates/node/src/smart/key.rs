@@ -1,20 +1,20 @@
-//! What is reported once per interval.
+//! The key of the report filter.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::net::IpAddr;
 
 use inband_wire::FiveTuple;
 
-/// What is reported once per interval.
+/// The subject of at most one report per interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) flow: FiveTuple,
-    /// Why packets of the flow are dropped; `None` for those that go on.
+    /// Drop reason of the flow's packets; `None` for forwarded ones.
     pub(super) reason: Option<u8>,
 }
 
 impl Key {
-    /// Mixes the key into 64 bits, written at once: SipHash takes short pieces slowly.
+    /// Mixes the key into 64 bits in a single write: SipHash is slow on short pieces.
     pub(super) fn hash(&self) -> u64 {
         let FiveTuple { source, destination, protocol, source_port, destination_port } = self.flow;
         let mut bytes = [0; MAX_KEY_BYTES];
@@ -41,5 +41,5 @@ impl Key {
     }
 }
 
-/// Two IPv6 addresses, ports, protocol, reason and whether there is one.
+/// Two IPv6 addresses, ports, protocol, reason, and whether there is a reason.
 const MAX_KEY_BYTES: usize = 2 * 16 + 4 + 3;

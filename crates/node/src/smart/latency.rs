@@ -1,17 +1,17 @@
-//! When a change of latency is worth a report.
+//! Detection of latency changes that are reported.
 
 use crate::config::{LatencyChange, SmartConfig};
 
-/// Latencies that this node knows of a packet, nanoseconds; 0 where it does not.
+/// The latencies of a packet known to this node, nanoseconds; 0 if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Latencies {
     /// The time the packet spent in this node.
     pub(super) hop: u32,
-    /// The time since the source, modulo 2^32; known where no hop of the stack gives a hop latency.
+    /// The time since the source, modulo 2^32; known if no hop of the stack gives a hop latency.
     pub(super) one_way: u32,
 }
 
-/// The least changes of latency that are reported.
+/// The minimum changes of latency that are reported.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sensitivity {
     /// Of hop latencies.
@@ -41,17 +41,17 @@ impl Sensitivity {
         }
     }
 
-    /// Whether the latencies this node knows have changed between two packets.
+    /// Whether the latencies known to this node differ between two packets.
     #[inline]
     pub(super) fn have_changed(self, before: Latencies, now: Latencies) -> bool {
         self.hop.is_over(before.hop.abs_diff(now.hop)) || {
-            // A clock that is behind the source's gives a time just below 2^32, which is close to 0.
+            // A clock behind the source's gives a time just below 2^32, which is close to 0.
             let change = now.one_way.wrapping_sub(before.one_way);
             self.one_way.is_over(change.min(change.wrapping_neg()))
         }
     }
 
-    /// Whether a hop's latency on the metadata stack has changed between two packets.
+    /// Whether a hop's latency on the metadata stack differs between two packets.
     #[inline]
     pub(super) fn have_changed_upstream(self, before: &[u32], now: &[u32]) -> bool {
         before.len() != now.len()
@@ -71,12 +71,12 @@ impl Step {
         }
     }
 
-    /// Whether latencies are compared by quantum, so that equal bits say all.
+    /// Whether latencies are compared by quantum, so that equal bits suffice.
     pub(super) const fn is_quantum(self) -> bool {
         matches!(self, Self::Quantum(_))
     }
 
-    /// The part of a latency that is remembered.
+    /// The stored part of a latency.
     pub(super) const fn kept(self, latency: u32) -> u32 {
         match self {
             Self::Difference(_) => latency,
@@ -84,10 +84,10 @@ impl Step {
         }
     }
 
-    /// Whether kept latencies that differ by `change` are different.
+    /// Whether stored latencies that differ by `change` count as different.
     const fn is_over(self, change: u32) -> bool {
         match self {
-            // sd-fabric-1.0/flow-03: greater than the least change.
+            // sd-fabric-1.0/flow-03: greater than the minimum change.
             Self::Difference(least_change_ns) => change > least_change_ns,
             Self::Quantum(_) => change != 0,
         }

@@ -1,10 +1,10 @@
-//! SD-Fabric's filters and triggers, which choose the reports that are worth sending.
+//! SD-Fabric's report filters and triggers.
 //!
-//! A flow is reported when it is first seen, once per interval after that, and at once when its way through the
-//! network or its latency changes. A drop is reported once per interval, flow and reason. A queue reports every packet that
-//! waits too long in it, up to a quota. What is remembered is bounded: `table` holds some flows exactly,
-//! `digests` the rest of them as SD-Fabric does, both in `filter`; `queues` holds
-//! the quotas. [`SmartSettings`] is what the configuration says, [`Smart`] what a core remembers.
+//! A flow is reported when it is first seen, once per interval after that, and immediately when its path
+//! through the network or its latency changes. A drop is reported once per interval, flow and reason. A queue
+//! reports every packet that waits too long in it, up to a quota. The state is bounded: `table` stores some
+//! flows exactly, `digests` the rest as SD-Fabric does, both in `filter`; `queues` holds the quotas.
+//! [`SmartSettings`] is the configuration, [`Smart`] the state of a core.
 
 mod digests;
 mod filter;
@@ -28,15 +28,15 @@ pub(crate) use queues::Congestion;
 use queues::Quotas;
 pub(crate) use settings::{SmartSettings, check};
 
-/// What filters and triggers remember.
+/// The state of filters and triggers.
 #[derive(Clone, Debug)]
 pub(crate) struct Smart {
     flows: Filter,
     drops: Filter,
     quotas: Quotas,
-    /// Latencies of the stack's hops, of one packet at a time.
+    /// Scratch space for the latencies of a packet's stack.
     upstream: Vec<u32>,
-    /// The latest time the shell told, for devices that give packets none.
+    /// The shell's latest time, for devices that give packets none.
     clock: Option<u64>,
 }
 
@@ -52,20 +52,20 @@ impl Smart {
         }
     }
 
-    /// Adapts to other thresholds, interval and quotas; what is known of flows stays.
+    /// Applies new thresholds, interval and quotas; the state of flows is kept.
     pub(crate) fn adopt(&mut self, settings: &SmartSettings) {
         self.quotas.adopt(&settings.queues);
         self.flows.set_interval(settings.interval_ns);
         self.drops.set_interval(settings.interval_ns);
     }
 
-    /// Lets time pass for packets that come without one.
+    /// Sets the time of packets that have none.
     pub(crate) fn handle_timeout(&mut self, now: u64) {
         self.clock = Some(now);
     }
 
-    /// Whether a packet of `flow` is to be reported, by what `hop`, and the stack of an INT packet at `location`,
-    /// say of its way; also where the stack cannot be read.
+    /// Whether to report a packet of `flow`, given `hop` and the stack of an INT packet at `location`; also
+    /// true if the stack cannot be read.
     pub(crate) fn reports_flow(
         &mut self,
         settings: &SmartSettings,
@@ -82,10 +82,10 @@ impl Smart {
         }
     }
 
-    /// Hears of a packet of `flow` that is reported because of its queue.
+    /// Records a packet of `flow` that is reported because of its queue.
     ///
-    /// It is the flow's latest packet, and its report one of the flow's. The pipeline of SD-Fabric does not look at
-    /// it that way: its filter sees no packet that a queue reports.
+    /// It counts as the flow's latest packet, and its report as one of the flow's. SD-Fabric's pipeline
+    /// differs: its filter sees no packet that a queue reports.
     // sd-fabric-1.0/flow-01, sd-fabric-1.0/flow-03
     pub(crate) fn handle_queue_report(
         &mut self,
@@ -103,7 +103,7 @@ impl Smart {
         }
     }
 
-    /// Whether the drop of a packet of `flow` is to be reported.
+    /// Whether to report the drop of a packet of `flow`.
     pub(crate) fn reports_drop(
         &mut self,
         settings: &SmartSettings,
@@ -124,13 +124,13 @@ impl Smart {
         self.quotas.observe(&settings.queues, (hop.egress.id, queue.id), latency)
     }
 
-    /// Whether a queue that had no room for the packet is congested.
+    /// Whether a full queue that dropped the packet is congested.
     pub(crate) fn tail_drop(&mut self, settings: &SmartSettings, hop: &Hop<'_>) -> Congestion {
         let Some(queue) = hop.device.queue else { return Congestion::None };
         self.quotas.overflow(&settings.queues, hop.egress.id, queue.id)
     }
 
-    /// The packet's time; without one nothing can be withheld for an interval.
+    /// The packet's time; without it no report is suppressed.
     fn now(&self, hop: &Hop<'_>) -> Option<u64> {
         hop.device.clock().or(self.clock)
     }

@@ -1,4 +1,4 @@
-//! What of a packet's way through the network is worth a report when it changes.
+//! The observed properties of a packet's path whose changes are reported.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,16 +9,17 @@ use crate::passage::{DeviceMetadata, Hop};
 
 use super::latency::{Latencies, Sensitivity};
 
-/// One packet of a flow, as far as its flow is filtered by it.
+/// One packet of a flow, as seen by the flow filter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Observation<'a> {
     pub(super) way: Way,
     pub(super) latencies: Latencies,
-    /// Latencies of the hops on the metadata stack that give one, last hop first. Empty where `way` has them.
+    /// Latencies of the hops on the metadata stack that give one, last hop first. Empty if `way` includes
+    /// them.
     pub(super) upstream: &'a [u32],
 }
 
-/// What any change of is reported.
+/// Properties of which any change is reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Way {
     pub(super) ingress: u16,
@@ -26,14 +27,15 @@ pub(super) struct Way {
     pub(super) queue: Option<u8>,
     /// Whether this node knows the packet's hop latency, and its one-way latency.
     pub(super) is_known: [bool; 2],
-    /// All hops on the metadata stack, mixed; 0 where there is none.
+    /// A hash of all hops on the metadata stack; 0 if there is none.
     pub(super) upstream: u64,
 }
 
 impl<'a> Observation<'a> {
-    /// What this node's `hop` and the stack at `location` say; `None` where the stack cannot be read.
+    /// The observation from this node's `hop` and the stack at `location`; `None` if the stack cannot be
+    /// read.
     ///
-    /// `upstream` is memory for the latencies of the stack's hops.
+    /// `upstream` is a buffer for the latencies of the stack's hops.
     pub(super) fn new(
         bytes: &[u8],
         location: Option<&Location>,
@@ -77,21 +79,21 @@ fn span(ingress: Option<u64>, egress: Option<u64>) -> Option<u32> {
     egress?.checked_sub(ingress?).map(|span| u32::try_from(span).unwrap_or(u32::MAX))
 }
 
-/// What the hops in front of this one say.
+/// The observation of the hops before this one.
 #[derive(Clone, Copy, Default)]
 struct Stack {
-    /// All hops, and whether one of them could say nothing.
+    /// A hash of all hops, including whether a value was not available.
     hash: u64,
-    /// Whether a hop gives its latency itself, not only two timestamps.
+    /// Whether a hop gives its latency explicitly, beyond two timestamps.
     has_hop_latency: bool,
-    /// When the packet was at the first hop, as far as its timestamp has bits.
+    /// When the packet was at the first hop, in the bits of its timestamp.
     first_seen_at: Option<u64>,
-    /// How many of the low bits of a timestamp are missing at the top of 32.
+    /// How many of the top bits of 32 a timestamp lacks.
     missing_bits: u32,
 }
 
 impl Stack {
-    /// Reads the stack at `location`, and puts the latencies of its hops into `upstream`; `None` where it cannot
+    /// Reads the stack at `location`, and puts the latencies of its hops into `upstream`; `None` if it cannot
     /// be read.
     fn new(
         bytes: &[u8],
@@ -122,7 +124,7 @@ impl Stack {
         Some(this)
     }
 
-    /// Takes one hop; the last one that is taken is the first of the packet's way.
+    /// Adds one hop; the last one added is the first of the packet's path.
     fn take(
         &mut self,
         hop: &HopMetadata,
@@ -146,19 +148,19 @@ impl Stack {
 
     /// The time between the first hop's timestamp and that of `device`, modulo 2^32.
     ///
-    /// It is what hosts have, whose hops have one timestamp each; where hops give latencies, those are compared.
+    /// Used for hosts, whose hops have one timestamp each; if hops give latencies, those are compared.
     // host-int-0.5/report-02
     fn one_way(&self, device: &DeviceMetadata) -> Option<u32> {
         let since = self.first_seen_at.filter(|_| !self.has_hop_latency)?;
         let here = device.ingress_timestamp.or(device.egress_timestamp)?;
         let passed = u32::try_from(here.wrapping_sub(since) & u64::from(u32::MAX)).unwrap_or_default();
-        // 31 bits are read as a number with a sign, so that a clock a little behind is a little behind.
+        // 31 bits are read as a signed number, so that a clock slightly behind gives a small negative value.
         let signed = (passed << self.missing_bits).cast_signed() >> self.missing_bits;
         Some(signed.cast_unsigned())
     }
 }
 
-/// Ports of a version before 2.0 that are not a pair of interfaces: in 2016 each is asked for by itself.
+/// Ports of a version before 2.0 that do not form a pair of interfaces: 2016 requests each separately.
 fn ports(metadata: &earlier::Metadata) -> Option<(Option<u32>, Option<u32>)> {
     let ports = (metadata.ingress_port, metadata.egress_port);
     (metadata.hop.interfaces.is_none() && ports != (None, None)).then_some(ports)

@@ -1,4 +1,4 @@
-//! The thresholds of queues, and their quotas of reports.
+//! Queue thresholds and report quotas.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(crate) struct Queues {
     by_interface: BTreeMap<(u16, u8), Thresholds>,
 }
 
-/// What is left of the quotas that have been used; at most one entry per interface and queue.
+/// The remainder of quotas in use; at most one entry per interface and queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quotas(BTreeMap<(u16, u8), u32>);
 
@@ -24,20 +24,20 @@ struct Thresholds {
     quota: u32,
 }
 
-/// What a queue says about one packet.
+/// The congestion state of a queue for one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Congestion {
-    /// It is not congested, or nobody watches it.
+    /// The queue is not congested, or not watched.
     None,
-    /// It is congested: the packet is reported.
+    /// The queue is congested: the packet is reported.
     Reported,
-    /// It is congested, and has used up its quota of reports.
+    /// The queue is congested, and its report quota is exhausted.
     OverQuota,
 }
 
 impl Queues {
     /// # Errors
-    /// A key that is no number, or a reset above its trigger.
+    /// A key that is not a number, or a reset above its trigger.
     pub(super) fn new(config: &SmartConfig) -> Result<Self, ConfigError> {
         let mut by_interface = BTreeMap::new();
         for (interface, of_interface) in &config.interface {
@@ -58,7 +58,7 @@ impl Queues {
         Ok(Self { by_queue, by_interface })
     }
 
-    /// Whether `latency_ns` in `queue` of `egress` is congestion.
+    /// Whether `latency_ns` in `queue` of `egress` counts as congestion.
     pub(super) fn is_over_trigger(&self, egress: u16, queue: u8, latency_ns: u32) -> bool {
         self.thresholds(egress, queue).is_some_and(|thresholds| latency_ns >= thresholds.trigger_ns)
     }
@@ -70,7 +70,7 @@ impl Queues {
 }
 
 impl Quotas {
-    /// Adapts to other thresholds; a quota that is in use stays in use, but is never more than the new one.
+    /// Applies new thresholds; a quota in use is kept, but capped at the new one.
     pub(super) fn adopt(&mut self, queues: &Queues) {
         self.0.retain(|(egress, queue), left| {
             let thresholds = queues.thresholds(*egress, *queue);
@@ -79,7 +79,7 @@ impl Quotas {
         });
     }
 
-    /// A packet left by `egress` after `latency_ns` in `queue`.
+    /// Records a packet that left by `egress` after `latency_ns` in `queue`.
     // sd-fabric-1.0/queue-02, sd-fabric-1.0/queue-03
     pub(super) fn observe(
         &mut self,
@@ -97,7 +97,7 @@ impl Quotas {
         Congestion::None
     }
 
-    /// A packet found no room in `queue` of `egress`.
+    /// Records a packet dropped because `queue` of `egress` was full.
     pub(super) fn overflow(&mut self, queues: &Queues, egress: u16, queue: u8) -> Congestion {
         match queues.thresholds(egress, queue) {
             Some(thresholds) => self.spend(egress, queue, thresholds),

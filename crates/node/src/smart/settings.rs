@@ -1,4 +1,4 @@
-//! What `[smart]` says, compiled.
+//! Compiled `[smart]` settings.
 
 use inband_wire::int::Domain;
 
@@ -14,13 +14,13 @@ use super::queues::Queues;
 #[derive(Clone, Debug)]
 pub(crate) struct SmartSettings {
     pub(super) interval_ns: u64,
-    /// How many flows are remembered exactly.
+    /// How many flows are stored exactly.
     pub(super) flows: u32,
-    /// How many flows whose packets are dropped are remembered exactly.
+    /// How many dropped flows are stored exactly.
     pub(super) drops: u32,
     pub(super) queues: Queues,
     pub(super) sensitivity: Sensitivity,
-    /// Whether a report that goes past the filters counts as one of theirs.
+    /// Whether a report that bypasses the filters counts as one of theirs.
     pub(super) hears_of_queue_reports: bool,
     pub(super) domains: Vec<Domain>,
 }
@@ -42,7 +42,7 @@ impl SmartSettings {
         })
     }
 
-    /// Keeps the domains of `other`, which a reload does not change.
+    /// Takes the domains of `other`, which a reload does not change.
     pub(crate) fn keep_domains(&mut self, other: &Self) {
         self.domains.clone_from(&other.domains);
     }
@@ -57,13 +57,13 @@ impl SmartSettings {
     }
 }
 
-/// Whether reports of queues count for the filters as reports of their flows. What SD-Fabric's pipeline does is
-/// chosen as a whole.
+/// Whether queue reports count for the filters as reports of their flows. SD-Fabric's pipeline behavior is
+/// selected as a whole.
 fn hears_of_queue_reports(smart: &SmartConfig) -> bool {
     smart.latency_change == LatencyChange::Difference
 }
 
-/// Checks what `[smart]` says, whether or not it is used.
+/// Checks `[smart]`, whether or not it is used.
 ///
 /// # Errors
 /// A threshold or size out of range.
@@ -79,5 +79,5 @@ pub(crate) fn check(smart: &SmartConfig) -> Result<(), ConfigError> {
     }
 }
 
-/// Most flows that are remembered exactly.
+/// Maximum number of flows that are stored exactly.
 const MAX_FLOWS: u32 = 1 << 24;

@@ -1,16 +1,16 @@
-//! The flows that are remembered exactly.
+//! The exactly stored flows.
 
 use super::key::Key;
 use super::latency::{Latencies, Sensitivity};
 use super::observation::{Observation, Way};
 use super::reported::Reported;
 
-/// A table of fixed size whose entries die with their interval.
+/// A table of fixed size whose entries expire with their interval.
 ///
-/// A key has [`WAYS`] places. Where all of them are taken by others it is not remembered here.
+/// A key has [`WAYS`] slots. If other keys hold all of them, it is not stored.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    /// A part of the hash of each entry, so that few entries are looked at; 0 where there is none.
+    /// A part of the hash of each entry, so that few entries are compared; 0 if empty.
     tags: Vec<[u16; WAYS]>,
     entries: Vec<Entry>,
 }
@@ -26,7 +26,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Whether the packet `seen` is to be reported, however close to the one before it.
+    /// Whether the packet `seen` is to be reported, however soon after the previous one.
     #[inline(always)]
     pub(super) fn differs_from(&self, seen: &Observation<'_>, sensitivity: Sensitivity) -> bool {
         self.way != seen.way
@@ -34,7 +34,7 @@ impl Entry {
             || sensitivity.have_changed_upstream(&self.upstream, seen.upstream)
     }
 
-    /// Takes over the key's latest packet.
+    /// Stores the key's latest packet.
     #[inline(always)]
     pub(super) fn remember(&mut self, seen: &Observation<'_>) {
         self.way = seen.way;
@@ -43,7 +43,7 @@ impl Entry {
     }
 }
 
-/// Copies `from`, into the memory of `to` where it has the same length.
+/// Copies `from`, reusing the memory of `to` if it has the same length.
 pub(super) fn copy_into(to: &mut Box<[u32]>, from: &[u32]) {
     if to.len() == from.len() {
         to.copy_from_slice(from);
@@ -52,11 +52,11 @@ pub(super) fn copy_into(to: &mut Box<[u32]>, from: &[u32]) {
     }
 }
 
-/// Places of one key.
+/// Slots of one key.
 const WAYS: usize = 8;
 
 impl Table {
-    /// Creates a table of `keys` entries, rounded up to whole rows of [`WAYS`]; memory is taken at once.
+    /// Creates a table of `keys` entries, rounded up to whole rows of [`WAYS`]; memory is allocated at once.
     pub(super) fn new(keys: u32) -> Self {
         let rows = usize::try_from(keys).unwrap_or(usize::MAX).div_ceil(WAYS);
         let nothing = Entry {
@@ -80,8 +80,8 @@ impl Table {
         self.entries.get_mut(at)
     }
 
-    /// Remembers a key that is not in the table; `false` where its places are taken by keys whose interval is
-    /// not over.
+    /// Stores a key that is not in the table; `false` if its slots are held by keys whose interval has not
+    /// passed.
     pub(super) fn insert(
         &mut self,
         hash: u64,

@@ -1,10 +1,10 @@
-//! The index that finds the first matching rule among tens of thousands.
+//! An index that finds the first matching rule among tens of thousands.
 //!
-//! Rules are split by the field that leaves the smallest groups, each group again by another field, until a
-//! few are left that are compared one by one. A packet follows the groups its own fields lead to: by address
-//! and port along the prefixes that cover them, by other fields to one group. Rules that leave a field open
-//! form a group of their own that every packet visits. Nothing is stored twice but ranges of ports, as the
-//! blocks they consist of.
+//! Rules are split by the field that gives the smallest groups, each group again by another field, until a
+//! few rules are left that are compared one by one. A packet visits the groups of its own fields: for
+//! addresses and ports those of the prefixes that cover them, for other fields one group. Rules without a
+//! condition on the field form a group that every packet visits. Only port ranges are stored more than once,
+//! as the blocks they consist of.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -16,10 +16,10 @@ use super::prefixes::Prefixes;
 use super::rule::{Conditions, Rule};
 use super::subject::Subject;
 
-/// Rules by their numbers, the lowest first.
+/// Rules by number, the lowest first.
 #[derive(Clone, Debug)]
 pub(super) enum Index {
-    /// Few enough to be compared one by one.
+    /// Few rules, compared one by one.
     Few(Box<[u32]>),
     Branch(Box<Branch>),
 }
@@ -27,10 +27,10 @@ pub(super) enum Index {
 /// Rules split by one field.
 #[derive(Clone, Debug)]
 pub(super) struct Branch {
-    /// The lowest rule in here.
+    /// The lowest rule in the split.
     first: u32,
     groups: Groups,
-    /// The rules that leave the field open.
+    /// The rules without a condition on the field.
     open: Option<Index>,
 }
 
@@ -74,15 +74,15 @@ const FIELDS: [Field; 8] = [
     Field::Ingress,
 ];
 
-/// Rules that are compared one by one: about as many as the steps of a split cost.
+/// Number of rules compared one by one: about as many as the steps of a split cost.
 const FEW: usize = 8;
-/// How often a rule may be stored, once for each block of its port ranges.
+/// Maximum copies of a rule, one for each block of its port ranges.
 const MAX_COPIES: usize = 32;
 
 /// The groups of some rules by one field.
 type Split = BTreeMap<Key, Vec<u32>>;
 
-/// What a rule asks of one field: a prefix of an address or port, or a value of full length.
+/// A rule's condition on one field: a prefix of an address or port, or a value of full length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Open,
@@ -114,7 +114,7 @@ impl Index {
         let largest = |split: &Split| split.values().map(Vec::len).max().unwrap_or(0);
         let Some((field, split)) = affordable.min_by_key(|(_, split)| largest(split)) else {
             if fields.is_empty() {
-                // Rules that agree in every field: only the first can decide.
+                // Rules equal in every field: only the first can apply.
                 numbers.truncate(1);
             }
             return Self::Few(numbers.into());
@@ -136,13 +136,13 @@ impl Index {
         let mut best = u32::MAX;
         match self {
             Self::Few(numbers) => first_match(numbers, rules, subject, &mut best),
-            // By value: a subject that few rules look at need not be put together as a whole.
+            // By value: a subject that few rules inspect need not be assembled as a whole.
             Self::Branch(branch) => best = branch.find(rules, *subject),
         }
         usize::try_from(best).ok().filter(|_| best != u32::MAX)
     }
 
-    /// Lowers `best` to the first rule in here that matches, if that is lower.
+    /// Lowers `best` to the first matching rule in the split, if that is lower.
     #[inline]
     fn improve(&self, rules: &[Rule], subject: &Subject, best: &mut u32) {
         match self {
@@ -153,7 +153,7 @@ impl Index {
     }
 }
 
-/// Lowers `best` to the first of the rules `numbers` that matches, if that is lower.
+/// Lowers `best` to the first matching rule of `numbers`, if that is lower.
 #[inline]
 fn first_match(numbers: &[u32], rules: &[Rule], subject: &Subject, best: &mut u32) {
     for number in numbers {
@@ -169,7 +169,7 @@ fn first_match(numbers: &[u32], rules: &[Rule], subject: &Subject, best: &mut u3
 }
 
 impl Branch {
-    /// The first rule in here that matches; the highest number where none does.
+    /// The first matching rule; the highest number if there is none.
     #[inline(never)]
     fn find(&self, rules: &[Rule], subject: Subject) -> u32 {
         let mut best = u32::MAX;
@@ -249,7 +249,7 @@ impl Field {
         }
     }
 
-    /// What `rule` asks of the field; a range of ports is several prefixes.
+    /// The conditions of `rule` on the field; a range of ports is several prefixes.
     fn keys(self, rule: &Conditions) -> Vec<Key> {
         let value = |value: Option<u32>| vec![value.map_or(Key::Open, Key::Value)];
         match self {
@@ -275,7 +275,7 @@ impl Key {
     }
 }
 
-/// Groups the rules by one field; `None` where all of them leave it open.
+/// Groups the rules by one field; `None` if no rule has a condition on it.
 fn split(rules: &[Rule], numbers: &[u32], field: Field) -> Option<Split> {
     let mut split = Split::new();
     for number in numbers {
@@ -287,7 +287,7 @@ fn split(rules: &[Rule], numbers: &[u32], field: Field) -> Option<Split> {
     split.keys().any(|key| *key != Key::Open).then_some(split)
 }
 
-/// How often the groups hold a rule on average, rounded up.
+/// Average number of groups that hold a rule, rounded up.
 fn copies(split: &Split, rules: usize) -> usize {
     split.values().map(Vec::len).sum::<usize>().div_ceil(rules.max(1))
 }

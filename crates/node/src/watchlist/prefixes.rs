@@ -1,11 +1,11 @@
-//! Values by prefix, of which all that cover a key are found.
+//! A map of prefixes, searched for all that cover a key.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use prefix_trie::{Prefix, PrefixMap};
 
-/// Values by prefix, of which all that cover a key are found in one walk.
+/// Values by prefix; one walk finds all that cover a key.
 #[derive(Clone)]
 pub(super) struct Prefixes<R, T>
 where
@@ -26,7 +26,7 @@ impl<R: Copy + Ord, T> Prefixes<R, T>
 where
     (R, u8): Prefix<R = R>,
 {
-    /// Stores `values`; the bits behind each prefix's length are zero.
+    /// Stores `values`; the bits after each prefix's length are zero.
     pub(super) fn new(values: BTreeMap<(R, u8), T>) -> Self {
         let mut map = PrefixMap::new();
         let keys: Vec<_> = values.keys().copied().collect();

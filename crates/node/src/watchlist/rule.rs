@@ -11,12 +11,12 @@ use super::subject::Subject;
 /// A conjunction of conditions. An entry with `either` becomes two of them, one for each end of the flow.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
-    /// The entry's place among all entries; the lowest that matches decides.
+    /// The entry's rank among all entries; the lowest that matches applies.
     pub(super) rank: u32,
     pub(super) conditions: Conditions,
 }
 
-/// What a packet must have; `None`: anything.
+/// Conditions on a packet; `None`: any value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Conditions {
     pub(super) source: Option<Prefix>,
@@ -30,7 +30,7 @@ pub(super) struct Conditions {
 }
 
 impl Rule {
-    /// The rules of the entries in the order of their ranks, without those an earlier one makes pointless.
+    /// The rules of the entries in order of rank, without those shadowed by an earlier one.
     pub(super) fn compile<'a>(entries: impl Iterator<Item = &'a WatchEntry>) -> Vec<Self> {
         let rules = (0_u32..).zip(entries).flat_map(|(rank, entry)| Self::of(entry, rank));
         let mut seen = HashSet::new();
@@ -63,7 +63,7 @@ impl Rule {
 }
 
 impl Conditions {
-    /// Whether the packet meets every one.
+    /// Whether the packet meets every condition.
     #[inline]
     pub(super) fn matches(&self, subject: &Subject) -> bool {
         let flow = &subject.flow;
@@ -85,7 +85,7 @@ impl Conditions {
     }
 }
 
-/// The addresses in both prefixes, which are those of the longer one, or none.
+/// The intersection of both prefixes: the longer one, or none.
 fn both(given: Option<Prefix>, other: Prefix) -> Option<Prefix> {
     let Some(given) = given else { return Some(other) };
     let (shorter, longer) = if given.length() <= other.length() { (given, other) } else { (other, given) };

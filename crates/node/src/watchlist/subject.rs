@@ -1,8 +1,8 @@
-//! What of a packet the flow watchlist looks at.
+//! The packet fields that the flow watchlist matches.
 
 use inband_wire::FiveTuple;
 
-/// What of a packet the watchlist looks at.
+/// The packet fields that the watchlist matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Subject {
     /// The five-tuple of the innermost packet.
@@ -11,6 +11,6 @@ pub struct Subject {
     pub dscp: u8,
     /// The network identifier of VXLAN or Geneve around it.
     pub vni: Option<u32>,
-    /// The interface the packet came in by.
+    /// The ingress interface.
     pub ingress: u16,
 }
