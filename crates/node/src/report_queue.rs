@@ -65,7 +65,7 @@ impl ReportQueue {
         !matches!(self.version, ReportVersion::V1_0)
     }
 
-    /// How many bytes of inner contents fit after `draft`, which has none yet, in a datagram of its own;
+    /// How many bytes of inner contents `draft`, which has none yet, can hold in a datagram of its own;
     /// `None` if it exceeds the path MTU without any.
     pub(crate) fn room(&self, draft: &Draft<'_>) -> Option<usize> {
         let without = match self.version {

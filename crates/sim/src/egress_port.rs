@@ -1,4 +1,4 @@
-//! What stands between a device and a link: a queue, and whether the link is busy.
+//! An egress port: a queue and the state of its link.
 
 use crate::egress_queue::EgressQueue;
 use crate::link::{LinkConfig, Utilization};
@@ -32,7 +32,7 @@ impl EgressPort {
         }
     }
 
-    /// Begins to send `packet`; gives the time until its last bit has left.
+    /// Starts to send `packet`; returns the time until its last bit has left.
     pub(crate) fn begin(&mut self, now: Nanos, packet: &Packet) -> Nanos {
         let transmission_ns = self.link.transmission_ns(packet.frame().len());
         self.utilization.add(now, transmission_ns);

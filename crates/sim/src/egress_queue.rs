@@ -1,4 +1,4 @@
-//! What waits in front of a link: frames in order of arrival, up to a number of bytes.
+//! A FIFO egress queue, bounded in bytes.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use crate::packet::Packet;
 #[cfg(test)]
 mod tests;
 
-/// A first-in, first-out queue bounded in bytes. The frame being sent has left it and does not count.
+/// A first-in, first-out queue bounded in bytes. The frame being sent is not in it and does not count.
 #[derive(Debug)]
 pub(crate) struct EgressQueue {
     packets: VecDeque<Box<Packet>>,
@@ -20,7 +20,7 @@ impl EgressQueue {
         EgressQueue { packets: VecDeque::new(), occupancy_bytes: 0, capacity_bytes }
     }
 
-    /// Takes the packet in and notes the occupancy it found, or gives it back when it has no room (tail drop).
+    /// Enqueues the packet and records the occupancy it found, or returns it if there is no room (tail drop).
     pub(crate) fn enqueue(&mut self, mut packet: Box<Packet>) -> Result<(), Box<Packet>> {
         let occupancy_bytes = self.occupancy_bytes + packet.frame().len();
         if occupancy_bytes > self.capacity_bytes {
@@ -32,14 +32,14 @@ impl EgressQueue {
         Ok(())
     }
 
-    /// The packet that has waited longest.
+    /// Dequeues the oldest packet.
     pub(crate) fn dequeue(&mut self) -> Option<Box<Packet>> {
         let packet = self.packets.pop_front()?;
         self.occupancy_bytes -= packet.frame().len();
         Some(packet)
     }
 
-    /// Packets waiting.
+    /// Number of queued packets.
     pub(crate) fn len(&self) -> usize {
         self.packets.len()
     }

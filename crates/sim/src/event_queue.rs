@@ -1,4 +1,4 @@
-//! What happens next: events in the order of their time, equal times in the order they were scheduled.
+//! Scheduled events in order of time, those of equal time in the order they were scheduled.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,8 +8,8 @@ use crate::time::Nanos;
 #[cfg(test)]
 mod tests;
 
-/// A priority queue of events. It holds no more than its user schedules: in the fabric one event for each
-/// frame on a link, for each sending port and for each timer.
+/// A priority queue of events, bounded by what its user schedules: in the fabric one event for each frame on
+/// a link, for each sending port and for each timer.
 #[derive(Debug)]
 pub(crate) struct EventQueue<E> {
     heap: BinaryHeap<Reverse<Scheduled<E>>>,
@@ -21,13 +21,13 @@ impl<E> EventQueue<E> {
         EventQueue { heap: BinaryHeap::new(), scheduled: 0 }
     }
 
-    /// Schedules `event` for the time `at`, behind everything already scheduled for it.
+    /// Schedules `event` at time `at`, after everything already scheduled for it.
     pub(crate) fn schedule(&mut self, at: Nanos, event: E) {
         self.heap.push(Reverse(Scheduled { at, order: self.scheduled, event }));
         self.scheduled += 1;
     }
 
-    /// The next event that is due at `until` or before, with its time.
+    /// The next event due at `until` or earlier, with its time.
     pub(crate) fn pop_until(&mut self, until: Nanos) -> Option<(Nanos, E)> {
         if self.heap.peek()?.0.at > until {
             return None;
@@ -35,7 +35,7 @@ impl<E> EventQueue<E> {
         self.heap.pop().map(|Reverse(next)| (next.at, next.event))
     }
 
-    /// Every event still to come, in no particular order.
+    /// All pending events, in no particular order.
     pub(crate) fn pending(&self) -> impl Iterator<Item = &E> {
         self.heap.iter().map(|Reverse(scheduled)| &scheduled.event)
     }

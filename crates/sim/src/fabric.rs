@@ -1,4 +1,4 @@
-//! What happens in the fabric from one event to the next.
+//! The simulated fabric, from one event to the next.
 
 use std::collections::VecDeque;
 
@@ -33,8 +33,8 @@ mod tests;
 
 /// A leaf-spine fabric with its hosts and their traffic, in virtual time.
 ///
-/// Nothing happens by itself: `run_until` lets time pass, `poll_report` gives what the nodes reported meanwhile.
-/// The same configuration and the same calls give the same frames at the same nanoseconds.
+/// The fabric is passive: `run_until` advances time, `poll_report` returns the reports sent meanwhile.
+/// The same configuration and the same calls produce the same frames at the same nanoseconds.
 #[derive(Debug)]
 pub struct Fabric {
     config: FabricConfig,
@@ -51,7 +51,7 @@ pub struct Fabric {
     fingerprint: u64,
 }
 
-/// What a fabric is made of.
+/// The configuration of a fabric.
 #[derive(Clone, Debug)]
 pub struct FabricConfig {
     /// Switches and hosts.
@@ -60,19 +60,20 @@ pub struct FabricConfig {
     pub host_link: LinkConfig,
     /// Links between leaves and spines.
     pub fabric_link: LinkConfig,
-    /// Capacity of the queue in front of each switch port.
+    /// Capacity of the queue of each switch port.
     pub queue_bytes: usize,
-    /// Time a switch needs from the last bit of a frame until the frame is in its egress queue.
+    /// Time from the arrival of a frame's last bit at a switch until the frame is in its egress queue.
     pub forwarding_ns: Nanos,
-    /// Where chance starts: hashes, sequence numbers, lengths of bursts.
+    /// Random seed: for hashes, sequence numbers and burst lengths.
     pub seed: u64,
     /// Whether to hash every frame on every link; see [`Fabric::fingerprint`].
     pub fingerprint: bool,
-    /// What the INT nodes of all switches do, whose ids and interfaces are the fabric's; `None`: there is no INT.
+    /// Template of the INT nodes on all switches, whose ids and interfaces come from the fabric; `None`: no
+    /// INT.
     pub telemetry: Option<NodeConfig>,
-    /// What the switches' clocks show at virtual time 0, nanoseconds.
+    /// The switches' clocks at virtual time 0, nanoseconds.
     pub clock_ns: Nanos,
-    /// By how much each switch's clock may be off from that, nanoseconds; how much is drawn from the seed.
+    /// Maximum clock offset of a switch, nanoseconds; each switch's offset is drawn from the seed.
     pub clock_error_ns: Nanos,
 }
 
@@ -81,22 +82,22 @@ pub struct FabricConfig {
 pub struct Report {
     /// The node that sent it.
     pub node_id: u32,
-    /// When.
+    /// When it was sent.
     pub sent_at: Nanos,
     /// Payload of the UDP datagram.
     pub payload: Vec<u8>,
-    /// The way of the packet it is about, up to and with this node: what a right report says.
+    /// The path of its packet up to and including this node: the contents of a correct report.
     pub true_path: Vec<TrueHop>,
 }
 
-/// Why a fabric cannot be built.
+/// The reason a fabric cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FabricError {
     /// The topology is out of range.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// The INT nodes cannot be what they are asked to be.
+    /// The configuration of the INT nodes is invalid.
     #[error("cannot configure the INT nodes")]
     Telemetry(#[from] ConfigError),
 }
@@ -107,14 +108,14 @@ enum Event {
     Arrival { port: Port, packet: Box<Packet> },
     /// The last bit of a frame has left a port.
     Sent { port: Port },
-    /// A flow wanted to be called.
+    /// The timer of a flow is due.
     Timer { flow: usize },
-    /// Somebody planned this.
+    /// A planned change is due.
     Action(Action),
 }
 
 impl FabricConfig {
-    /// What the clock of a switch shows at virtual time 0.
+    /// The clock of a switch at virtual time 0.
     fn clock_of(&self, switch: usize) -> Nanos {
         let number = u64::try_from(switch).unwrap_or(u64::MAX);
         let off = mix(self.seed ^ mix(number)) % (2 * self.clock_error_ns + 1);
@@ -142,10 +143,10 @@ impl Default for FabricConfig {
 }
 
 impl Fabric {
-    /// Builds a fabric in which nothing is going on.
+    /// Builds an idle fabric.
     ///
     /// # Errors
-    /// `FabricError` names what cannot be built.
+    /// `FabricError` identifies what cannot be built.
     pub fn new(config: FabricConfig) -> Result<Fabric, FabricError> {
         let topology = config.topology.check()?;
         let switches =
@@ -167,7 +168,7 @@ impl Fabric {
         })
     }
 
-    /// Lets everything happen that is due at `until` or before.
+    /// Processes every event due at `until` or earlier.
     pub fn run_until(&mut self, until: Nanos) {
         while let Some((at, event)) = self.events.pop_until(until) {
             self.now = at;
@@ -183,27 +184,27 @@ impl Fabric {
 
     /// The next report, in the order they were sent.
     ///
-    /// At most 2^20 reports wait; what comes when they do is counted in [`Ledger::reports_discarded`].
+    /// Up to 2^20 reports are pending; the excess is counted in [`Ledger::reports_discarded`].
     pub fn poll_report(&mut self) -> Option<Report> {
         self.reports.pop_front()
     }
 
-    /// What the INT nodes counted, by node id; empty without INT.
+    /// The counters of the INT nodes, by node id; empty without INT.
     pub fn nodes(&self) -> impl Iterator<Item = (u32, &Counters)> {
         self.switches.iter().filter_map(|switch| Some((switch.node_id, switch.node.as_ref()?.counters())))
     }
 
-    /// The present virtual time.
+    /// The current virtual time.
     pub fn now(&self) -> Nanos {
         self.now
     }
 
-    /// What the fabric is made of.
+    /// The configuration of the fabric.
     pub fn config(&self) -> &FabricConfig {
         &self.config
     }
 
-    /// What became of the packets so far.
+    /// The fate of the packets so far.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -218,8 +219,8 @@ impl Fabric {
         (on_links + queued) as u64
     }
 
-    /// A hash over every frame sent on every link so far with its time and place; 0 unless the configuration
-    /// asks for it.
+    /// A hash over every frame sent on every link so far with its time and port; 0 unless the configuration
+    /// requests it.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
@@ -261,7 +262,7 @@ fn build_host(config: &FabricConfig, host: usize) -> Host {
     }
 }
 
-/// Most reports that wait to be polled.
+/// Maximum number of pending reports.
 const MAX_REPORTS: usize = 1 << 20;
-/// Capacity of the queue in front of a host's interface.
+/// Capacity of the queue of a host's interface.
 const HOST_QUEUE_BYTES: usize = 4 * 1024 * 1024;

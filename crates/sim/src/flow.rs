@@ -1,4 +1,4 @@
-//! What traffic a fabric carries: who sends what to whom, and how fast.
+//! The traffic of a fabric: endpoints, volume and rate.
 
 use crate::time::Nanos;
 
@@ -9,13 +9,13 @@ pub struct FlowConfig {
     pub source: usize,
     /// Index of the host that receives the data.
     pub destination: usize,
-    /// Port of the source; a flow's five-tuple must be its own.
+    /// Source port; a flow's five-tuple must be unique.
     pub source_port: u16,
-    /// Port of the destination.
+    /// Destination port.
     pub destination_port: u16,
     /// Differentiated services code point, 0 to 63.
     pub dscp: u8,
-    /// When it begins.
+    /// When it starts.
     pub start_ns: Nanos,
     /// What it sends.
     pub traffic: Traffic,
@@ -24,7 +24,7 @@ pub struct FlowConfig {
 /// How a flow sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
-    /// A stream clocked by its acknowledgements.
+    /// A stream clocked by its acknowledgments.
     Tcp(TcpTraffic),
     /// Datagrams clocked by the sender alone.
     Udp(UdpTraffic),
@@ -44,7 +44,7 @@ pub struct TcpTraffic {
 pub struct Writes {
     /// Bytes of one write.
     pub bytes: u32,
-    /// From one write to the next; at least 1.
+    /// Interval between writes; at least 1.
     pub every_ns: Nanos,
 }
 
@@ -53,11 +53,11 @@ pub struct Writes {
 pub struct UdpTraffic {
     /// Bytes of payload in each datagram: up to 1472.
     pub payload_bytes: u16,
-    /// From one datagram to the next; at least 1.
+    /// Interval between datagrams; at least 1.
     pub interval_ns: Nanos,
     /// Datagrams after which it ends; `None`: never.
     pub datagrams: Option<u64>,
-    /// Sends for `on_ns`, is silent for `off_ns`, and so on; `None`: sends without a pause.
+    /// On/off pattern: sends for `on_ns`, pauses for `off_ns`, and so on; `None`: sends continuously.
     pub bursts: Option<Bursts>,
 }
 
@@ -66,8 +66,9 @@ pub struct UdpTraffic {
 pub struct Bursts {
     /// Mean length of a burst.
     pub on_ns: Nanos,
-    /// Mean length of the silence behind it.
+    /// Mean length of the pause after it.
     pub off_ns: Nanos,
-    /// Whether every turn has that length; if not, each lasts between half and one and a half times as long.
+    /// Whether every period has exactly that length; if not, each lasts between half and one and a half times
+    /// as long.
     pub regular: bool,
 }

@@ -1,4 +1,4 @@
-//! How a host writes its frames, and what a router changes in them.
+//! Frames as written by hosts and changed by routers.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -17,7 +17,7 @@ use crate::tcp::{Segment, to_wire};
 #[cfg(test)]
 mod tests;
 
-/// The addresses of a packet and what else IPv4 says about it.
+/// The addresses of a packet and its other IPv4 fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
     pub(crate) source_mac: [u8; 6],
@@ -89,7 +89,7 @@ impl Envelope {
         let l4 = &mut out[L4..];
         let (source, destination) = (IpAddr::V4(self.source), IpAddr::V4(self.destination));
         let sum = pseudo_header(source, destination, protocol, l4.len()).plus(Sum::of(l4));
-        // A UDP checksum of 0 would say that there is none; its other form is all ones.
+        // A UDP checksum of 0 means that there is none; its equivalent is all ones.
         let checksum = match sum.checksum() {
             0 if protocol == udp::PROTOCOL => u16::MAX,
             checksum => checksum,
@@ -98,9 +98,9 @@ impl Envelope {
     }
 }
 
-/// Does what a router does to an IPv4 packet: new MAC addresses, and one hop less to live.
+/// Routes an IPv4 packet: sets new MAC addresses and decrements the time to live.
 ///
-/// Gives `false`, and leaves the frame alone, when the packet has no hop left or is too short to be one.
+/// Returns `false`, and leaves the frame unchanged, if the time to live is used up or the frame is too short.
 pub(crate) fn route(frame: &mut [u8], source_mac: [u8; 6], destination_mac: [u8; 6]) -> bool {
     if frame.len() < L4 || frame[L3 + TTL_OFFSET] <= 1 {
         return false;
@@ -121,7 +121,7 @@ fn exchange_word(header: &mut [u8], at: usize, word: u16) {
     header[IP_CHECKSUM_OFFSET..IP_CHECKSUM_OFFSET + 2].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// Appends bytes that look like anything, the same for the same key.
+/// Appends pseudorandom bytes, the same for the same key.
 fn write_payload(out: &mut Vec<u8>, key: u64, bytes: usize) {
     let mut random = Random::new(key);
     let end = out.len() + bytes;
@@ -144,7 +144,7 @@ fn short(length: usize) -> u16 {
 
 /// Offset of the IPv4 header in the frames of the fabric, which carry no VLAN tags.
 pub(crate) const L3: usize = ethernet::HEADER_BYTES;
-/// Offset of the header behind it, which has no options.
+/// Offset of the header after it, which has no options.
 pub(crate) const L4: usize = L3 + ipv4::HEADER_BYTES;
 /// Offset of the time to live in the IPv4 header.
 pub(crate) const TTL_OFFSET: usize = 8;

@@ -1,4 +1,4 @@
-//! What a host does with a frame: addresses the ones it sends, checks the ones it receives.
+//! Hosts: addressing of sent frames and checks of received ones.
 
 use std::net::Ipv4Addr;
 
@@ -29,18 +29,18 @@ pub(crate) struct Host {
     pub(crate) next_identification: u16,
 }
 
-/// What a host reads from a frame that is what was sent.
+/// The headers and payload of a frame that arrived intact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
     pub(crate) flow: FiveTuple,
     /// The TCP header; `None` for UDP.
     pub(crate) tcp: Option<TcpHeader>,
-    /// Bytes behind the TCP or UDP header.
+    /// Payload after the TCP or UDP header.
     pub(crate) payload_bytes: usize,
 }
 
 impl Host {
-    /// The envelope of its next packet; `ports` are those of source and destination.
+    /// The envelope of its next packet; `ports` are source and destination port.
     pub(crate) fn envelope(&mut self, destination: Ipv4Addr, ports: (u16, u16), dscp: u8) -> Envelope {
         let identification = self.next_identification;
         self.next_identification = identification.wrapping_add(1);
@@ -71,7 +71,7 @@ impl Host {
         if Sum::of(&frame[L3..L4]).fold() != u16::MAX {
             return Err(Mismatch::HeaderChecksum);
         }
-        // What routers change: both MAC addresses, the time to live and the checksum of the header.
+        // Routers change both MAC addresses, the time to live and the header checksum.
         let same = |from: usize, to: usize| frame[from..to] == sent[from..to];
         let protocol = L3 + TTL_OFFSET + 1;
         let checksum = L3 + IP_CHECKSUM_OFFSET;

@@ -1,24 +1,24 @@
-//! What became of every packet: sent = delivered + dropped + in flight.
+//! The packet ledger: sent = delivered + dropped + in flight.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Counts of packets since the fabric was switched on.
+/// Packet counts since the start of the simulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     /// Packets hosts have sent.
     pub sent: u64,
     /// Packets that reached the host they were sent to, with or without a mismatch.
     pub delivered: u64,
-    /// Packets that got lost on the way, by reason.
+    /// Dropped packets, by reason.
     pub dropped: BTreeMap<DropReason, u64>,
-    /// Delivered packets that were not what was sent, by difference.
+    /// Delivered packets that differ from what was sent, by difference.
     pub mismatched: BTreeMap<Mismatch, u64>,
-    /// Reports of nodes thrown away because nobody took the ones before them.
+    /// Reports discarded because earlier ones were not polled.
     pub reports_discarded: u64,
 }
 
-/// Why a packet went no further.
+/// The reason a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
     /// The egress queue had no room for it.
@@ -27,9 +27,9 @@ pub enum DropReason {
     LinkDown,
     /// No route leads to its destination.
     NoRoute,
-    /// It had no hop left to live.
+    /// Its time to live was used up.
     TtlExpired,
-    /// The INT node did not let it pass.
+    /// The INT node did not forward it.
     Node,
 }
 
@@ -38,7 +38,7 @@ pub enum DropReason {
 pub enum Mismatch {
     /// It is addressed to another host.
     Address,
-    /// Its time to live is not the one sent less the hops passed.
+    /// Its time to live is not the sent one minus the hops passed.
     TimeToLive,
     /// The checksum of its IPv4 header is wrong.
     HeaderChecksum,

@@ -1,4 +1,4 @@
-//! How long a frame takes from one device to the next, and how busy the port in front of it is.
+//! Link delays and port utilization.
 
 use crate::time::{MILLISECOND, Nanos, SECOND};
 
@@ -10,13 +10,13 @@ mod tests;
 pub struct LinkConfig {
     /// Bits the link carries in a second; at least 1.
     pub bits_per_second: u64,
-    /// Time a bit needs from end to end.
+    /// Propagation delay.
     pub propagation_ns: Nanos,
 }
 
 impl LinkConfig {
-    /// Time from the first bit of a frame to the last. Counts what Ethernet adds to the frame, so that a
-    /// saturated link carries what a real one would.
+    /// Time from the first bit of a frame to the last. Includes Ethernet overhead, so that a saturated link
+    /// carries the same load as a real one.
     pub fn transmission_ns(&self, frame_bytes: usize) -> Nanos {
         let bits = (frame_bytes as u128 + ETHERNET_OVERHEAD_BYTES) * 8;
         let ns = (bits * u128::from(SECOND)).div_ceil(u128::from(self.bits_per_second.max(1)));
@@ -39,7 +39,7 @@ impl Utilization {
         self.updated_at = now;
     }
 
-    /// Share of its recent time the port was sending, in 1/100 %: 0 to 10 000.
+    /// Share of recent time in which the port was sending, in 1/100 %: 0 to 10 000.
     pub(crate) fn hundredths_of_percent(&self, now: Nanos) -> u32 {
         u32::try_from(self.decayed_ns(now) * 10_000 / TAU_NS).unwrap_or(10_000)
     }

@@ -1,4 +1,4 @@
-//! What travels through the fabric: the bytes of a frame, and beside them what really happened to it.
+//! Packets of the fabric: the bytes of a frame, and the true events on its path.
 
 use std::ops::Range;
 
@@ -6,27 +6,27 @@ use inband_node::{Frame, Verdict};
 
 use crate::time::Nanos;
 
-/// A packet on its way. What it was when sent stays beside what it has become.
+/// A packet in flight. Its original bytes are kept beside its current ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Packet {
     /// Number of the packet, from 0 in the order of sending.
     pub(crate) number: u64,
     /// Bytes that were in the queue when it was enqueued.
     pub(crate) occupancy_bytes: usize,
-    /// Port by which it entered the device it is in.
+    /// Port by which it entered the current device.
     pub(crate) ingress_port: usize,
-    /// When its last bit had entered that device.
+    /// When its last bit entered the current device.
     pub(crate) arrived_at: Nanos,
-    /// Whether the device it is in made it, with its INT, so that its node has nothing left to do.
+    /// Whether the current device created it, with its INT, so that the device's node skips it.
     pub(crate) made_here: bool,
-    /// The hops behind it.
+    /// The hops it has passed.
     pub(crate) path: Vec<TrueHop>,
     sent: Vec<u8>,
     buffer: Vec<u8>,
     frame: Range<usize>,
 }
 
-/// One hop of a packet as the fabric knows it, whatever is reported.
+/// One hop of a packet as simulated, regardless of what is reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrueHop {
     /// Node id of the switch.
@@ -39,9 +39,9 @@ pub struct TrueHop {
     pub ingress_timestamp_ns: Nanos,
     /// When its transmission began.
     pub egress_timestamp_ns: Nanos,
-    /// Bytes in the queue of the egress interface when it was enqueued, without itself.
+    /// Bytes in the queue of the egress interface when it was enqueued, excluding itself.
     pub queue_occupancy_bytes: u32,
-    /// Use of the egress interface when its transmission began, in 1/100 %.
+    /// Utilization of the egress interface when its transmission began, in 1/100 %.
     pub egress_utilization: u32,
 }
 
@@ -53,7 +53,7 @@ impl TrueHop {
 }
 
 impl Packet {
-    /// Starts the packet anew with the bytes that `write` appends.
+    /// Reinitializes the packet with the bytes that `write` appends.
     pub(crate) fn send(&mut self, number: u64, write: impl FnOnce(&mut Vec<u8>)) {
         self.number = number;
         self.made_here = false;
@@ -71,12 +71,12 @@ impl Packet {
         &self.sent
     }
 
-    /// The bytes as they are.
+    /// The current bytes.
     pub(crate) fn frame(&self) -> &[u8] {
         &self.buffer[self.frame.clone()]
     }
 
-    /// Lets an INT node change the bytes, and their number.
+    /// Lets an INT node change the bytes and their length.
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut Frame<'_>) -> Verdict) -> Verdict {
         let Some(mut frame) = Frame::new(&mut self.buffer, self.frame.clone()) else {
             return Verdict::Forward;
@@ -86,11 +86,11 @@ impl Packet {
         verdict
     }
 
-    /// The bytes as they are, to be changed in place.
+    /// The current bytes, for changes in place.
     pub(crate) fn frame_mut(&mut self) -> &mut [u8] {
         &mut self.buffer[self.frame.clone()]
     }
 }
 
-/// Room in front of a frame for what nodes push: more than the largest INT header, 4 + 255 * 4 bytes.
+/// Headroom of a frame for what nodes push: more than the largest INT header, 4 + 255 * 4 bytes.
 const HEADROOM_BYTES: usize = 1_280;

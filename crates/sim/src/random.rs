@@ -1,4 +1,4 @@
-//! Where chance comes from: a small generator that gives the same numbers for the same seed everywhere.
+//! A small random generator that gives the same numbers for the same seed on every platform.
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +26,7 @@ impl Random {
         u64::try_from(wide >> 64).unwrap_or(0)
     }
 
-    /// A number between half and one and a half times `mean`, for spans that should not beat in step.
+    /// A number between half and one and a half times `mean`, for intervals that should not synchronize.
     pub(crate) fn around(&mut self, mean: u64) -> u64 {
         mean / 2 + self.below(mean)
     }

@@ -1,4 +1,4 @@
-//! Where a switch sends a packet: down to the destination, or up by equal-cost multipath.
+//! Routes of a switch: down to the destination, or up by equal-cost multipath.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -11,10 +11,10 @@ use crate::topology::{LeafSpine, Role};
 #[cfg(test)]
 mod tests;
 
-/// The largest weight a link can have.
+/// The maximum weight of a link.
 pub const MAX_WEIGHT: u8 = 16;
 
-/// The routes of every switch, as a routing protocol would have left them.
+/// The routes of every switch, as a routing protocol would compute them.
 ///
 /// A leaf picks the spine by weighted rendezvous hashing of the five-tuple: each usable spine draws as many
 /// numbers as its link has weight, and the highest number wins. So a link that fails or loses weight moves
@@ -39,7 +39,7 @@ impl Routing {
         Routing { topology, seed, links, pins: HashMap::new() }
     }
 
-    /// The port by which `switch` sends packets of `flow`; `None` where no way leads to the destination.
+    /// The port by which `switch` sends packets of `flow`; `None` without a route to the destination.
     pub(crate) fn egress(&self, switch: usize, flow: &FiveTuple) -> Option<usize> {
         let (leaf, port) = self.topology.attachment(self.topology.host(ipv4(flow.destination)?)?);
         match self.topology.role(switch) {
@@ -49,7 +49,7 @@ impl Routing {
         }
     }
 
-    /// The spine over which `flow` goes between two leaves.
+    /// The spine of `flow` between two leaves.
     pub(crate) fn spine(&self, from_leaf: usize, to_leaf: usize, flow: &FiveTuple) -> Option<usize> {
         let usable =
             |&spine: &usize| self.link(from_leaf, spine).weight > 0 && self.passes(from_leaf, spine, to_leaf);
@@ -65,22 +65,22 @@ impl Routing {
         })
     }
 
-    /// Sends `flow` over `spine` as long as that way is up, whatever the hash says.
+    /// Sends `flow` over `spine` as long as that path is up, regardless of the hash.
     pub(crate) fn pin(&mut self, flow: FiveTuple, spine: usize) {
         self.pins.insert(flow, spine);
     }
 
-    /// Leaves `flow` to the hash again.
+    /// Removes the pin of `flow`, so that the hash applies again.
     pub(crate) fn unpin(&mut self, flow: &FiveTuple) {
         self.pins.remove(flow);
     }
 
-    /// Takes the link between a leaf and a spine out of service, or puts it back.
+    /// Takes the link between a leaf and a spine out of service, or restores it.
     pub(crate) fn set_up(&mut self, leaf: usize, spine: usize, up: bool) {
         self.link_mut(leaf, spine).up = up;
     }
 
-    /// Sets the share of the leaf's traffic its link to a spine gets; 0 drains it.
+    /// Sets the link's share of the leaf's traffic; 0 drains it.
     pub(crate) fn set_weight(&mut self, leaf: usize, spine: usize, weight: u8) {
         self.link_mut(leaf, spine).weight = weight.min(MAX_WEIGHT);
     }

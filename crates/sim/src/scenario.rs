@@ -1,4 +1,4 @@
-//! What can be made to happen to a fabric at a time of one's choice.
+//! Planned changes to a fabric.
 
 use inband_wire::FiveTuple;
 
@@ -15,15 +15,15 @@ pub enum Action {
         /// Index of the spine.
         spine: usize,
     },
-    /// Puts the link between a leaf and a spine back into service.
+    /// Restores the link between a leaf and a spine.
     RestoreLink {
         /// Index of the leaf.
         leaf: usize,
         /// Index of the spine.
         spine: usize,
     },
-    /// Changes the share of a leaf's traffic that goes over a spine: 1 is the default, 0 drains the link, 16 is the
-    /// most.
+    /// Changes the share of a leaf's traffic that goes over a spine: 1 is the default, 0 drains the link, 16
+    /// is the maximum.
     SetWeight {
         /// Index of the leaf.
         leaf: usize,
@@ -32,40 +32,40 @@ pub enum Action {
         /// The new weight.
         weight: u8,
     },
-    /// Sends one flow over a spine, as long as that way is up.
+    /// Sends one flow over a spine, as long as that path is up.
     Pin {
         /// The flow.
         flow: FiveTuple,
         /// Index of the spine.
         spine: usize,
     },
-    /// Leaves a pinned flow to equal-cost multipath again.
+    /// Returns a pinned flow to equal-cost multipath.
     Unpin {
         /// The flow.
         flow: FiveTuple,
     },
 }
 
-/// Many hosts that send to one at the same moments, faster together than its link carries.
+/// Synchronized bursts from many hosts to one, exceeding the capacity of its link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incast {
     /// Indices of the sending hosts.
     pub sources: Vec<usize>,
     /// Index of the receiving host.
     pub destination: usize,
-    /// Destination port; the source port of the first source, and one more for each other, too.
+    /// Destination port; also the source port of the first source, incremented for each further one.
     pub port: u16,
-    /// When the first burst begins.
+    /// When the first burst starts.
     pub start_ns: Nanos,
-    /// From the beginning of one burst to the beginning of the next.
+    /// Interval between the starts of two bursts.
     pub every_ns: Nanos,
     /// Length of one burst.
     pub burst_ns: Nanos,
-    /// Bursts.
+    /// Number of bursts.
     pub bursts: u64,
     /// Bytes of payload in each datagram.
     pub payload_bytes: u16,
-    /// From one datagram of a source to its next.
+    /// Interval between a source's datagrams.
     pub interval_ns: Nanos,
 }
 

@@ -1,4 +1,4 @@
-//! What a switch does with a packet between its queue and its link: its INT node's work.
+//! The INT processing of a switch, between its queue and its link.
 
 use inband_node::config::InterfaceConfig;
 use inband_node::{DeviceMetadata, Node, NodeConfig, Passage, Verdict};
@@ -16,14 +16,14 @@ pub(crate) struct Switch {
     pub(crate) node_id: u32,
     pub(crate) mac: [u8; 6],
     pub(crate) ports: Vec<EgressPort>,
-    /// Its INT node; `None`: it is a switch and nothing else.
+    /// Its INT node; `None`: no INT.
     pub(crate) node: Option<Node>,
 }
 
 impl Switch {
-    /// Lets the INT node see a packet that has left the queue of port `egress` and is about to be sent.
+    /// Passes a packet that has left the queue of port `egress` and is about to be sent to the INT node.
     ///
-    /// `clock_ns` is what the clocks of the fabric show at virtual time 0.
+    /// `clock_ns` is the clock of the switch at virtual time 0.
     pub(crate) fn pass(
         &mut self,
         now: Nanos,
@@ -51,7 +51,7 @@ impl Switch {
 }
 
 impl TrueHop {
-    /// What a perfect device measures of this hop.
+    /// The measurements of a perfect device for this hop.
     fn passage(&self, clock_ns: Nanos) -> Passage {
         let metadata = DeviceMetadata {
             ingress_timestamp: Some(clock_ns + self.ingress_timestamp_ns),
@@ -67,7 +67,7 @@ impl TrueHop {
 
 /// The configuration of a switch's node: `template` with its own id and interfaces.
 ///
-/// Interfaces to hosts are edges. Links inside the fabric have room for INT beside a full packet.
+/// Interfaces to hosts are edges. Links inside the fabric have room for INT in addition to a full packet.
 pub(crate) fn node_config(template: &NodeConfig, node_id: u32, peers: &[Device]) -> NodeConfig {
     let mut config = template.clone();
     config.node.id = node_id;
@@ -88,5 +88,5 @@ pub(crate) fn interface(port: usize) -> u16 {
     u16::try_from(port + 1).unwrap_or(u16::MAX)
 }
 
-/// The largest IP packet of links inside the fabric.
+/// Maximum IP packet size on links inside the fabric.
 const FABRIC_MTU_BYTES: u32 = 9_000;

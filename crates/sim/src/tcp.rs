@@ -1,4 +1,4 @@
-//! What a TCP connection of the fabric says next: one direction of data, acknowledgements back.
+//! TCP connections of the fabric: one direction of data, acknowledgments back.
 //!
 //! Both ends count the units of a stream from 0 in 64 bits: unit 0 is the SYN, then the bytes, then the FIN.
 //! `to_wire` and `from_wire` translate to the 32-bit sequence numbers of the header.
@@ -8,7 +8,7 @@ pub(crate) mod sender;
 #[cfg(test)]
 mod tests;
 
-/// A segment, before it has addresses and bytes.
+/// A segment without addresses and payload bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) syn: bool,
@@ -22,12 +22,12 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Units of the sequence space that it takes up.
+    /// Number of sequence units it occupies.
     pub(crate) fn units(&self) -> u64 {
         self.length as u64 + u64::from(self.syn) + u64::from(self.fin)
     }
 
-    /// The unit behind its last one.
+    /// The unit after its last one.
     pub(crate) fn end(&self) -> u64 {
         self.sequence + self.units()
     }

@@ -1,6 +1,6 @@
-//! How time is counted: virtual nanoseconds since the fabric was switched on.
+//! Virtual time: nanoseconds since the start of the simulation.
 
-/// A point in virtual time, or a span of it, in nanoseconds.
+/// A point in virtual time, or a duration, in nanoseconds.
 pub type Nanos = u64;
 
 /// One microsecond.

@@ -1,4 +1,4 @@
-//! Which devices a leaf-spine fabric has, which of their ports are joined, and what they are called.
+//! The devices of a leaf-spine fabric, their links and addresses.
 
 use std::net::Ipv4Addr;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 #[cfg(test)]
 mod tests;
 
-/// The size of a fabric in which every leaf is joined to every spine by one link.
+/// The size of a fabric in which every leaf is connected to every spine by one link.
 ///
 /// Switches are numbered leaves first, then spines. On a leaf the ports to its hosts come first, then one to
 /// each spine; on a spine port *n* leads to leaf *n*.
@@ -21,7 +21,7 @@ pub struct LeafSpine {
     pub hosts_per_leaf: usize,
 }
 
-/// A fabric that cannot be numbered.
+/// A fabric size that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a fabric of {0:?}: 1 to 100 leaves, 1 to 16 spines and 1 to 48 hosts per leaf are possible")]
 pub struct TopologyError(LeafSpine);
@@ -40,7 +40,7 @@ pub(crate) enum Device {
     Host(usize),
 }
 
-/// What a switch is.
+/// The role of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The leaf with this index.
@@ -50,7 +50,7 @@ pub(crate) enum Role {
 }
 
 impl LeafSpine {
-    /// The fabric itself when its size is in range.
+    /// Returns the fabric if its size is in range.
     ///
     /// # Errors
     /// `TopologyError` names the ranges.
@@ -61,12 +61,12 @@ impl LeafSpine {
         if possible { Ok(self) } else { Err(TopologyError(self)) }
     }
 
-    /// Switches of both kinds.
+    /// Number of switches of both kinds.
     pub fn switches(&self) -> usize {
         self.leaves + self.spines
     }
 
-    /// Hosts on all leaves.
+    /// Number of hosts on all leaves.
     pub fn hosts(&self) -> usize {
         self.leaves * self.hosts_per_leaf
     }
@@ -76,7 +76,7 @@ impl LeafSpine {
         small(leaf) + 1
     }
 
-    /// The node id of a spine: 11 for the first, or 21, 31 … where there are more leaves than ten.
+    /// The node id of a spine: 11 for the first, or 21, 31 … if there are more than ten leaves.
     pub fn spine_node_id(&self, spine: usize) -> u32 {
         small(self.leaves.div_ceil(10) * 10 + spine) + 1
     }

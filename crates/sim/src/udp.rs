@@ -1,4 +1,4 @@
-//! When a UDP source sends its next datagram.
+//! The sending schedule of a UDP source.
 
 use crate::flow::{Bursts, UdpTraffic};
 use crate::random::Random;
@@ -14,7 +14,7 @@ pub(crate) struct Source {
     random: Random,
     sent: u64,
     next_at: Nanos,
-    /// End of the burst going on.
+    /// End of the current burst.
     burst_until: Nanos,
 }
 

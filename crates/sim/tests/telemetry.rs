@@ -1,4 +1,4 @@
-//! What nodes report is what really happened.
+//! Reports of nodes match the simulated events.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -83,7 +83,7 @@ fn flow(source: usize, destination: usize, port: u16, traffic: Traffic) -> FlowC
     }
 }
 
-/// Checks one hop against the truth the fabric kept.
+/// Checks one hop against the simulated one.
 fn assert_hop(said: &HopMetadata, truth: &inband_sim::TrueHop) {
     let interfaces = said.interfaces.unwrap();
     assert_eq!((interfaces.ingress, interfaces.egress), (truth.ingress_interface, truth.egress_interface));

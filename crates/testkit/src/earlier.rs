@@ -1,4 +1,4 @@
-//! How does a test write down INT of a version before 2.0?
+//! A builder for INT of versions before 2.0.
 //!
 //! ```
 //! use inband_testkit::{int_0_5, packet};
@@ -9,7 +9,7 @@
 //! assert_eq!(frame.len(), 54 + 32 + 4);
 //! ```
 
-/// A shim with a metadata header, its stack and what follows it, before they are bytes.
+/// A shim with a metadata header, its stack and what follows it, before encoding.
 #[derive(Clone, Debug)]
 pub struct EarlierInt {
     kind: u8,
@@ -27,14 +27,15 @@ pub struct EarlierInt {
     has_reserved: bool,
 }
 
-/// A hop-by-hop header of 1.0 with remaining hop count 6 that asks for node id and queue, with an empty stack.
+/// A hop-by-hop header of 1.0 with remaining hop count 6 that requests node id and queue, with an empty
+/// stack.
 #[must_use]
 pub fn int_1_0() -> EarlierInt {
     EarlierInt { flags: 0x10, is_1_0: true, max_hops: 6, behind: Vec::new(), ..int_0_5() }
 }
 
-/// A hop-by-hop header of 0.5 with 16 hops at most that asks for node id and queue, with an empty stack and the tail
-/// of TCP to port 22.
+/// A hop-by-hop header of 0.5 with at most 16 hops that requests node id and queue, with an empty stack and
+/// the tail of TCP to port 22.
 #[must_use]
 pub fn int_0_5() -> EarlierInt {
     EarlierInt {
@@ -80,7 +81,7 @@ impl EarlierInt {
         Self { last_of_shim, ..self }
     }
 
-    /// Sets Length of the shim, right or not.
+    /// Sets Length of the shim, correct or not.
     #[must_use]
     pub fn length(self, words: u8) -> Self {
         Self { length: Some(words), ..self }
@@ -98,7 +99,7 @@ impl EarlierInt {
         Self { mtu_exceeded: true, ..self }
     }
 
-    /// Sets Hop ML or Instruction Count, right or not.
+    /// Sets Hop ML or Instruction Count, correct or not.
     #[must_use]
     pub fn hop_words(self, words: u8) -> Self {
         Self { hop_words: Some(words), ..self }
@@ -110,7 +111,7 @@ impl EarlierInt {
         Self { max_hops, ..self }
     }
 
-    /// Sets Total Hop Count, right or not.
+    /// Sets Total Hop Count, correct or not.
     #[must_use]
     pub fn total_hops(self, total_hops: u8) -> Self {
         Self { total_hops: Some(total_hops), ..self }
@@ -128,20 +129,20 @@ impl EarlierInt {
         Self { behind: behind.to_vec(), ..self }
     }
 
-    /// Sets every reserved bit of shim and metadata header, but those that are flags in another version: in 2016 C and
-    /// E of 0.5, and behind TCP and UDP the DSCP of 1.0.
+    /// Sets every reserved bit of shim and metadata header, except those that are flags in another version:
+    /// in 2016 C and E of 0.5, and behind TCP and UDP the DSCP of 1.0.
     #[must_use]
     pub fn reserved(self) -> Self {
         Self { has_reserved: true, ..self }
     }
 
-    /// Adds the metadata of a node, its id and queue 1 with the id as occupancy, below what is there.
+    /// Adds the metadata of a node, its id and queue 1 with the id as occupancy, at the bottom of the stack.
     #[must_use]
     pub fn hop(self, node_id: u32) -> Self {
         self.words(&[node_id, 0x0100_0000 | node_id & 0x00ff_ffff])
     }
 
-    /// Adds words below what is there.
+    /// Adds words at the bottom of the stack.
     #[must_use]
     pub fn words(mut self, words: &[u32]) -> Self {
         self.stack.extend(words.iter().flat_map(|word| word.to_be_bytes()));

@@ -1,12 +1,12 @@
-//! How is a random case that failed run again?
+//! Persistence of failed random cases.
 
-/// Where the properties of a test keep the seeds of cases that failed: in `failures.txt` of the target's `tmp` directory.
+/// Keeps the seeds of failed property cases in `failures.txt` of the target's `tmp` directory.
 ///
-/// A failure prints its seed as a line `cc …` and the least input that fails; the next run begins with every seed of the
-/// file. A line from another machine's run, put into the file, is a case like any other.
+/// A failure prints its seed as a line `cc …` and the minimal failing input; the next run starts with every
+/// seed of the file. A line copied from another machine's run works too.
 ///
 /// ```
-/// // Cargo names the directory to integration tests only, so here it stands for itself.
+/// // Cargo sets the directory for integration tests only, so it is given here.
 /// let kept = inband_testkit::kept_failures!("target/tmp");
 /// assert!(kept.is_some());
 /// ```

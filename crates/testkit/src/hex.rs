@@ -1,9 +1,10 @@
-//! How are bytes written in a test?
+//! Bytes in hexadecimal, for tests.
 
-/// Reads hexadecimal digits; spaces and line ends between them, and text from `#` to the end of a line, are left out.
+/// Parses hexadecimal digits; spaces and line ends between them, and text from `#` to the end of a line, are
+/// ignored.
 ///
 /// # Panics
-/// Anything else, because a test that says it is wrong.
+/// Any other character, because it is a mistake in the test.
 #[must_use]
 pub fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text

@@ -1,4 +1,4 @@
-//! A server on loopback that does as it is told, for tests of what posts over HTTP.
+//! A scripted HTTP server on loopback, for tests of HTTP clients.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot start its server has failed")]
 
@@ -10,32 +10,32 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What is done with a request.
+/// The answer to a request.
 #[derive(Debug, Clone, Copy)]
 pub enum Reply {
     /// It is answered with this status.
     Status(u16),
-    /// It is answered so much later.
+    /// It is answered after this delay.
     Slow(Duration),
     /// The connection is closed.
     Close,
-    /// These bytes are sent, whatever they are, and the connection is closed.
+    /// These bytes are sent as they are, and the connection is closed.
     Raw(&'static [u8]),
 }
 
-/// A request that came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Request line and headers.
     pub head: String,
-    /// What followed them.
+    /// The request body.
     pub body: Vec<u8>,
 }
 
-/// The server; it ends when this is dropped.
+/// The server; dropping it stops it.
 #[derive(Debug)]
 pub struct Server {
-    /// Where it answers.
+    /// Its address.
     pub address: SocketAddr,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -44,20 +44,20 @@ pub struct Server {
 #[derive(Debug)]
 struct Shared {
     replies: Mutex<VecDeque<Reply>>,
-    /// Requests for this path have no answer; empty: none of them.
+    /// Requests for this path get no answer; empty: no such path.
     silent_path: &'static str,
     requests: Mutex<Vec<Request>>,
     stop: AtomicBool,
 }
 
 impl Server {
-    /// Answers the first requests as told, and those behind with 200.
+    /// Answers the first requests with `replies`, and later ones with 200.
     #[must_use]
     pub fn start(address: &str, replies: &[Reply]) -> Server {
         Server::start_with(address, replies, "")
     }
 
-    /// Answers with 200, but not at all what is posted to this path.
+    /// Answers with 200, except that requests for this path get no answer.
     #[must_use]
     pub fn silent_at(path: &'static str) -> Server {
         Server::start_with("127.0.0.1:0", &[], path)
@@ -102,7 +102,7 @@ impl Drop for Server {
     }
 }
 
-/// Answers one request; the connection is not kept, so that the server can go at any time.
+/// Answers one request; the connection is not kept alive, so that the server can stop at any time.
 fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(10)))?;
     let mut reader = BufReader::new(&stream);

@@ -1,4 +1,4 @@
-//! How does a test write down an INT packet?
+//! A builder for INT packets.
 //!
 //! ```
 //! use inband_testkit::md_frame;
@@ -9,7 +9,7 @@
 
 use crate::packet::{Packet, packet};
 
-/// A shim of NPT 0 with an INT-MD or INT-MX header and what follows it, before they are bytes.
+/// A shim of NPT 0 with an INT-MD or INT-MX header and what follows it, before encoding.
 #[derive(Clone, Debug)]
 pub struct Int {
     header_type: u8,
@@ -23,7 +23,7 @@ pub struct Int {
     stack: Vec<u8>,
 }
 
-/// An INT-MD header with remaining hop count 6 that asks for node id and queue, with an empty stack.
+/// An INT-MD header with remaining hop count 6 that requests node id and queue, with an empty stack.
 #[must_use]
 pub fn int_md() -> Int {
     Int {
@@ -39,7 +39,7 @@ pub fn int_md() -> Int {
     }
 }
 
-/// An INT-MX header that asks for node id and queue.
+/// An INT-MX header that requests node id and queue.
 #[must_use]
 pub fn int_mx() -> Int {
     Int { header_type: 3, remaining_hop_count: 0, hop_ml: Some(0), ..int_md() }
@@ -52,7 +52,7 @@ impl Int {
         Self { original_dscp, ..self }
     }
 
-    /// Sets Length of the shim, right or not.
+    /// Sets Length of the shim, correct or not.
     #[must_use]
     pub fn length(self, words: u8) -> Self {
         Self { length: Some(words), ..self }
@@ -64,7 +64,7 @@ impl Int {
         Self { flags, ..self }
     }
 
-    /// Sets Hop ML, right or not.
+    /// Sets Hop ML, correct or not.
     #[must_use]
     pub fn hop_ml(self, words: u8) -> Self {
         Self { hop_ml: Some(words), ..self }
@@ -88,13 +88,13 @@ impl Int {
         Self { domain: [id, instruction, flags], ..self }
     }
 
-    /// Adds the metadata of a node, its id and a queue whose occupancy is the id, below what is there.
+    /// Adds the metadata of a node, its id and a queue whose occupancy is the id, at the bottom of the stack.
     #[must_use]
     pub fn hop(self, node_id: u32) -> Self {
         self.words(&[node_id, node_id & 0x00ff_ffff])
     }
 
-    /// Adds words below what is there.
+    /// Adds words at the bottom of the stack.
     #[must_use]
     pub fn words(mut self, words: &[u32]) -> Self {
         self.stack.extend(words.iter().flat_map(|word| word.to_be_bytes()));
@@ -115,7 +115,7 @@ impl Int {
     }
 }
 
-/// Words that an instruction bitmap asks for, counted bit by bit.
+/// Words that an instruction bitmap requests, counted bit by bit.
 #[must_use]
 pub fn words_of(bitmap: u16) -> u8 {
     (0..16)
@@ -163,7 +163,7 @@ impl IntFrame {
         self.with(|int| int.remaining_hop_count(remaining_hop_count))
     }
 
-    /// Adds the metadata of a node below what is there, so the last hop of the path comes first.
+    /// Adds the metadata of a node at the bottom, so the last hop of the path is added first.
     #[must_use]
     pub fn hop(self, node_id: u32) -> Self {
         self.with(|int| int.hop(node_id))

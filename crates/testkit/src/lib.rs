@@ -1,8 +1,8 @@
-//! What do the tests of all crates share? Packets, an independent reader of checksums, strategies, golden cases.
+//! Shared test support: packets, an independent checksum reader, strategies, golden cases.
 //!
-//! [`packet`](packet()), [`md_frame`] and [`report_group`] write bytes from what the specifications say, and
-//! [`oracle`] reads them by plain loops: neither uses the code under test. [`strategies`] makes arbitrary ones,
-//! [`fuzz`] holds the bodies of the fuzz targets.
+//! [`packet`](packet()), [`md_frame`] and [`report_group`] write bytes from the specifications, and
+//! [`oracle`] reads them by plain loops: neither uses the code under test. [`strategies`] generates arbitrary
+//! ones, [`fuzz`] holds the bodies of the fuzz targets.
 
 mod backlog;
 pub mod earlier;

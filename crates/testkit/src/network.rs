@@ -1,4 +1,4 @@
-//! Reports that look like those of a network: 672 nodes, 200,000 flows, clocks that differ.
+//! Synthetic reports of a network: 672 nodes, 200,000 flows, clocks that differ.
 //!
 //! 512 leaves, 128 aggregates and 32 cores in 16 pods. Every packet crosses five nodes: leaf, aggregate, core, aggregate,
 //! leaf. Few flows send most packets (Zipf), a flow keeps its path, queues fill and drain with the load of their link,
@@ -15,12 +15,12 @@ pub use self::datagram::Encoder;
 use self::fabric::{Fabric, Route};
 use self::numbers::Numbers;
 
-/// Makes reports one after another, in the order in which they arrive.
+/// Generates reports in the order in which they arrive.
 #[derive(Debug, Clone)]
 pub struct Network {
     fabric: Fabric,
     numbers: Numbers,
-    /// When the last report arrived.
+    /// When the latest report arrived.
     now: u64,
     /// Mean time between two reports, nanoseconds.
     pause: u64,
@@ -28,12 +28,12 @@ pub struct Network {
     sequences: Vec<[u32; 2]>,
 }
 
-/// How much crosses a network, and when.
+/// The volume and start time of the traffic.
 #[derive(Debug, Clone, Copy)]
 pub struct Traffic {
-    /// Flows that send packets.
+    /// Number of active flows.
     pub flows: usize,
-    /// From when on, nanoseconds since 1970.
+    /// Start time, nanoseconds since 1970.
     pub start_ns: u64,
     /// Mean time between two reports.
     pub pause_ns: u64,
@@ -56,7 +56,7 @@ impl Network {
         Self { fabric, numbers, now: traffic.start_ns, pause: traffic.pause_ns, sequences }
     }
 
-    /// The hops of so many reports.
+    /// The hops of the next `reports` reports.
     pub fn reports(&mut self, reports: usize) -> HopColumns {
         let mut columns = HopColumns::default();
         for _ in 0..reports {
@@ -71,7 +71,7 @@ impl Network {
         self.report_of(flow)
     }
 
-    /// The hops of the next report, which is of this flow, counted from 0 on.
+    /// The hops of the next report, which is about this flow, counted from 0.
     pub fn report_of(&mut self, flow: usize) -> [HopRecord; HOPS] {
         self.now += 1 + self.numbers.exponential(self.pause);
         let route = self.fabric.route(flow);
@@ -93,7 +93,7 @@ impl Network {
         hops.map(|hop| HopRecord { congested_queue: congested, ..hop })
     }
 
-    /// What each node writes on the way of a packet, and whether a queue was congested.
+    /// The metadata each node writes for a packet, and whether a queue was congested.
     fn hops(&mut self, route: &Route, common: HopRecord) -> (bool, [HopRecord; HOPS]) {
         let (numbers, fabric) = (&mut self.numbers, &self.fabric);
         let depths = std::array::from_fn::<_, HOPS, _>(|hop| {
@@ -114,7 +114,7 @@ impl Network {
             time += links[hop];
             let ingress = fabric.read_clock(node, time, numbers);
             time += latencies[hop];
-            // Most devices subtract their timestamps, cores measure apart.
+            // Most devices subtract their timestamps; cores measure latency separately.
             let jitter = if fabric::is_core(node) { numbers.below(17) } else { 8 };
             depth = depth.max(depths[hop]);
             HopRecord {
@@ -140,18 +140,18 @@ impl Default for Traffic {
     }
 }
 
-/// Hops of a report.
+/// Number of hops of a report.
 pub const HOPS: usize = 5;
 /// When the first report arrives, nanoseconds since 1970: shortly after an hour began.
 pub const START_NS: u64 = 1_700_000_000_000_000_000 / HOUR_NS * HOUR_NS + 60_000_000_000;
 const HOUR_NS: u64 = 3_600_000_000_000;
 const TEN_MINUTES_NS: u64 = 600_000_000_000;
-/// The least time in a node, and what each cell of its queue adds.
+/// The minimum time in a node, and the time added by each cell of its queue.
 const NODE_NS: u64 = 550;
 const CELL_NS: u64 = 51;
-/// The least time from the last node to the collector.
+/// The minimum time from the last node to the collector.
 const DELIVERY_NS: u64 = 25_000;
-/// Cells that a queue holds, and from which on it counts as congested.
+/// Capacity of a queue in cells, and the cell count at which it is congested.
 const MAX_CELLS: u64 = 8_192;
 const CONGESTED_CELLS: u64 = 1_024;
 

@@ -1,8 +1,8 @@
-//! What would an independent reader say of lengths and checksums?
+//! An independent reader of lengths and checksums.
 //!
-//! Plain loops over bytes, one word at a time; nothing here is shared with the code under test.
+//! Plain loops over bytes, one word at a time; no code is shared with the code under test.
 
-/// Where the parts of an IP packet in an Ethernet frame are.
+/// The layout of an IP packet in an Ethernet frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anatomy {
     /// 4 or 6.
@@ -11,7 +11,7 @@ pub struct Anatomy {
     pub l3: usize,
     /// Length of the IPv4 header with options, or of the IPv6 header with its extension headers, bytes.
     pub l3_length: usize,
-    /// IP protocol number behind it.
+    /// IP protocol number of what follows.
     pub protocol: u8,
     /// Offset at which the IP packet ends, by its own length field.
     pub end: usize,
@@ -49,7 +49,7 @@ pub fn pseudo_header(source: &[u8], destination: &[u8], protocol: u8, length: us
     [source, destination, &length, &[0, 0, 0, protocol]].concat()
 }
 
-/// Takes an Ethernet frame apart; `None` when it holds no whole IP header.
+/// Parses an Ethernet frame; `None` if it holds no complete IP header.
 #[must_use]
 pub fn anatomy(frame: &[u8]) -> Option<Anatomy> {
     let mut l3 = 14;
@@ -63,7 +63,7 @@ pub fn anatomy(frame: &[u8]) -> Option<Anatomy> {
     }
 }
 
-/// The sum over the IPv4 header: 0xffff when its checksum is right; `None` for IPv6.
+/// The sum over the IPv4 header: 0xffff if its checksum is correct; `None` for IPv6.
 #[must_use]
 pub fn ipv4_header_sum(frame: &[u8]) -> Option<u16> {
     let at = anatomy(frame)?;
@@ -71,11 +71,11 @@ pub fn ipv4_header_sum(frame: &[u8]) -> Option<u16> {
     (at.version == 4).then(|| ones_complement_sum(&[header]))
 }
 
-/// The sum over pseudo-header, L4 header and payload: 0xffff when the checksum is right, and constant while
-/// somebody updates it incrementally.
+/// The sum over pseudo-header, L4 header and payload: 0xffff if the checksum is correct, and constant under
+/// incremental updates.
 ///
-/// `None` where there is nothing to sum: another protocol than TCP and UDP, a UDP checksum of 0, a fragment,
-/// a frame that ends before its packet does.
+/// `None` if there is nothing to sum: a protocol other than TCP and UDP, a UDP checksum of 0, a fragment, a
+/// frame that ends before its packet does.
 #[must_use]
 pub fn l4_sum(frame: &[u8]) -> Option<u16> {
     let at = anatomy(frame)?;

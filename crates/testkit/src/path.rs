@@ -1,4 +1,4 @@
-//! How does a test send packets through INT nodes, and how are the nodes set up?
+//! Test paths of INT nodes, and plans for their configuration.
 
 use inband_node::config::{
     ChecksumUpdate, DialectName, DomainConfig, EncapsulationKind, GrePayload, Icmp, Instruction, IntVersion,
@@ -10,7 +10,7 @@ use inband_node::{DeviceMetadata, Frame, Node, OwnPacket, Passage, Verdict};
 use inband_wire::Link;
 use inband_wire::int::{Buffer, Instructions, Queue};
 
-/// The choices that all nodes of an INT domain share. Every array makes a plan; zeros make the plainest.
+/// The choices that all nodes of an INT domain share. Every array is a valid plan; zeros give the simplest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DomainPlan(pub [u8; DomainPlan::BYTES]);
 
@@ -26,12 +26,12 @@ const HOST_INT: Instructions = Instructions(
         | Instructions::EGRESS_TIMESTAMP.0,
 );
 
-/// The choices of one node. Every array makes a plan; zeros make the plainest.
+/// The choices of one node. Every array is a valid plan; zeros give the simplest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodePlan(pub [u8; NodePlan::BYTES]);
 
 impl DomainPlan {
-    /// How many bytes make a plan.
+    /// Length of a plan, bytes.
     pub const BYTES: usize = 8;
 
     /// The version a source writes; most plans have 2.1.
@@ -46,7 +46,7 @@ impl DomainPlan {
         }
     }
 
-    /// The encapsulation, one that the version has.
+    /// The encapsulation, one that the version supports.
     #[must_use]
     pub fn kind(&self) -> EncapsulationKind {
         let kinds: &[EncapsulationKind] = match self.version() {
@@ -98,7 +98,7 @@ impl DomainPlan {
         }
     }
 
-    /// The layer of a tunnel that carries INT; the inner one is for the encapsulations behind TCP and UDP.
+    /// The layer of a tunnel that carries INT; the inner one requires an encapsulation behind TCP or UDP.
     #[must_use]
     pub fn layer(&self) -> Layer {
         let may_be_inner = matches!(
@@ -119,7 +119,7 @@ impl DomainPlan {
         if is_md { Mode::Md } else { Mode::Mx }
     }
 
-    /// The baseline instructions; MX knows no checksum complement.
+    /// The baseline instructions; MX has no checksum complement.
     #[must_use]
     pub fn instructions(&self) -> Instructions {
         let all = Instructions(u16::from_be_bytes([self.0[2], self.0[3]])).without(Instructions::RESERVED);
@@ -132,19 +132,19 @@ impl DomainPlan {
             IntVersion::Host0_5 => return HOST_INT,
         };
         match all.without(other_than) {
-            // A header before 2.0 that asks for nothing is none.
+            // A header before 2.0 with an empty bitmap does not count as INT.
             Instructions(0) => Instructions::NODE_ID,
             some => some,
         }
     }
 
-    /// Whether L4 checksums and UDP lengths are kept right, which 0.5 leaves to the domain.
+    /// Whether L4 checksums and UDP lengths are kept correct, which 0.5 leaves to the domain.
     #[must_use]
     pub fn updates_l4(&self) -> bool {
         self.version() != IntVersion::V0_5 || self.0[5] & 64 == 0
     }
 
-    /// The domain-specific instructions; `None`: there are none.
+    /// The domain-specific instructions; `None`: none.
     #[must_use]
     pub fn domain(&self) -> Option<DomainConfig> {
         let choice = self.0[7];
@@ -168,12 +168,12 @@ impl DomainPlan {
         Some(toml::from_str(&text).expect("a domain as in the documentation"))
     }
 
-    /// The configuration of one node of this domain; interface 1 is where packets enter, 2 where they leave.
+    /// The configuration of one node of this domain; packets enter by interface 1 and leave by 2.
     #[must_use]
     pub fn node(&self, id: u32, place: Place, plan: &NodePlan) -> NodeConfig {
         let mut config = NodeConfig::new(id);
         let (is_first, is_last) = (place != Place::Inside && place != Place::Last, place.is_last());
-        // What is sent may look like INT, and is to be followed then.
+        // The packets may look like INT, and are then treated as INT.
         let accept_int = Some(true);
         let interface = |id, edge, mtu| InterfaceConfig { edge, accept_int, mtu, ..InterfaceConfig::new(id) };
         config.interfaces = vec![interface(1, is_first, 9000), interface(2, is_last, plan.mtu())];
@@ -232,12 +232,12 @@ impl DomainPlan {
     }
 }
 
-/// Where in its domain a node is.
+/// The place of a node in its domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Packets enter the domain here.
     First,
-    /// Packets come from nodes and go to nodes.
+    /// Packets pass between other nodes of the domain.
     Inside,
     /// Packets leave the domain here.
     Last,
@@ -265,7 +265,7 @@ impl Place {
 }
 
 impl NodePlan {
-    /// How many bytes make a plan.
+    /// Length of a plan, bytes.
     pub const BYTES: usize = 4;
 
     /// The egress MTU, bytes.
@@ -277,13 +277,13 @@ impl NodePlan {
         }
     }
 
-    /// Whether the node does not know the domain-specific instructions.
+    /// Whether the domain-specific instructions are unknown to the node.
     #[must_use]
     pub const fn ignores_domain(&self) -> bool {
         self.0[0] & 2 != 0
     }
 
-    /// What the device says of a packet; the second byte chooses what it cannot say.
+    /// The device's measurements for a packet; the second byte selects those that are missing.
     #[must_use]
     pub fn passage(&self) -> Passage {
         let missing = self.0[1];
@@ -300,19 +300,19 @@ impl NodePlan {
     }
 }
 
-/// Makes the nodes of a domain, with ids from 1.
+/// Creates the nodes of a domain, with ids from 1.
 ///
 /// # Panics
-/// A plan that makes no node.
+/// A plan that gives no valid node.
 #[must_use]
 pub fn nodes(domain: &DomainPlan, plans: &[NodePlan]) -> Vec<Node> {
     nodes_with(domain, plans, |_| {})
 }
 
-/// The same, after a `change` of each node's configuration.
+/// As [`nodes`], after a `change` of each node's configuration.
 ///
 /// # Panics
-/// A plan that makes no node.
+/// A plan that gives no valid node.
 #[must_use]
 pub fn nodes_with(domain: &DomainPlan, plans: &[NodePlan], change: impl Fn(&mut NodeConfig)) -> Vec<Node> {
     let place = |index| Place::of(index, plans.len());
@@ -329,18 +329,18 @@ pub fn nodes_with(domain: &DomainPlan, plans: &[NodePlan], change: impl Fn(&mut 
 }
 
 /// Sends an Ethernet frame through a node, in a buffer of 0xa5 with as much headroom as a node may need;
-/// `None` when the node consumed it.
+/// `None` if the node consumed it.
 ///
 /// # Panics
-/// The node wrote behind the frame.
+/// The node wrote past the frame.
 pub fn send(node: &mut Node, frame: &[u8], passage: &Passage) -> Option<Vec<u8>> {
     send_with(node, Link::Ethernet, frame, passage, MAX_GROWTH)
 }
 
-/// Sends a frame through a node, with so many bytes of headroom.
+/// Sends a frame through a node, with `headroom` bytes of headroom.
 ///
 /// # Panics
-/// The node wrote behind the frame.
+/// The node wrote past the frame.
 pub fn send_with(
     node: &mut Node,
     link: Link,
@@ -363,16 +363,16 @@ pub fn send_with(
     }
 }
 
-/// The payload of what the node has made next, which is a report.
+/// The payload of the node's next output, a report.
 ///
 /// # Panics
-/// It is a packet.
+/// The output is a packet.
 #[must_use]
 pub fn next_report(node: &mut Node) -> Option<Vec<u8>> {
     node.poll_output().map(|output| output.into_report().expect("a report").payload.to_vec())
 }
 
-/// The next packet the node has made itself; reports in front of it are left out.
+/// The next packet generated by the node; reports before it are skipped.
 #[must_use]
 pub fn next_packet(node: &mut Node) -> Option<OwnPacket> {
     loop {

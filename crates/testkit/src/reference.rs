@@ -1,11 +1,11 @@
-//! Does a written-down configuration show every key that the program knows?
+//! Completeness checks of reference configurations.
 
 use std::collections::BTreeSet;
 
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-/// A reference with its examples: what is commented out, and is a key or a table, is not.
+/// A reference with its examples uncommented: every comment that is a key or a table.
 #[must_use]
 pub fn with_examples(reference: &str) -> String {
     let is_example = |rest: &str| {
@@ -20,7 +20,7 @@ pub fn with_examples(reference: &str) -> String {
     reference.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Compares the keys of every table of a document with those that `T` knows, and says how many tables that are.
+/// Compares the keys of every table of a document with those that `T` knows; returns the number of tables.
 ///
 /// # Panics
 /// When a table lacks a key, or the document is not one of `T`.
@@ -36,7 +36,7 @@ pub fn assert_every_key_is_there<T: DeserializeOwned>(document: &str) -> usize {
     tables
 }
 
-/// Calls `f` with the path to every table; of an array of tables to its first.
+/// Calls `f` with the path to every table; for an array of tables to its first.
 fn visit(table: &Table, path: &mut Vec<String>, f: &mut impl FnMut(&[String])) {
     f(path);
     for (key, value) in table {
@@ -60,7 +60,7 @@ fn at<'a>(table: &'a Table, path: &[String]) -> &'a Table {
     })
 }
 
-/// The keys that `T` knows in a table, from what it says of one it does not; `None` where keys are free.
+/// The keys that `T` knows in a table, from its error about an unknown key; `None` if keys are free.
 fn known_keys<T: DeserializeOwned>(document: &Table, path: &[String]) -> Option<BTreeSet<String>> {
     let mut document = document.clone();
     let table = path.iter().fold(&mut document, |table, key| match &mut table[key] {

@@ -1,4 +1,4 @@
-//! How does a test write down a telemetry report?
+//! A builder for telemetry reports.
 //!
 //! ```
 //! use inband_testkit::{inner_only, int_report, report_group};
@@ -11,7 +11,7 @@
 //! assert_eq!(datagram.len(), 8 + (4 + 8 + 4 + 16) + 4);
 //! ```
 
-/// A datagram of Telemetry Report 2.0, before it is bytes.
+/// A datagram of Telemetry Report 2.0, before encoding.
 #[derive(Clone, Debug)]
 pub struct ReportGroup {
     version: u8,
@@ -21,7 +21,7 @@ pub struct ReportGroup {
     reports: Vec<Individual>,
 }
 
-/// An individual report of a group, before it is bytes.
+/// An individual report of a group, before encoding.
 #[derive(Clone, Debug)]
 pub struct Individual {
     report_type: u8,
@@ -80,7 +80,7 @@ impl ReportGroup {
         Self { sequence, ..self }
     }
 
-    /// Adds a report behind those that are there.
+    /// Appends a report.
     #[must_use]
     pub fn with(mut self, report: Individual) -> Self {
         self.reports.push(report);
@@ -110,13 +110,13 @@ impl Individual {
         Self { report_type, ..self }
     }
 
-    /// Sets Report Length, right or not.
+    /// Sets Report Length, correct or not.
     #[must_use]
     pub fn report_length(self, words: u8) -> Self {
         Self { report_length: Some(words), ..self }
     }
 
-    /// Sets MD Length, right or not.
+    /// Sets MD Length, correct or not.
     #[must_use]
     pub fn md_length(self, words: u8) -> Self {
         Self { md_length: Some(words), ..self }

@@ -1,11 +1,11 @@
-//! How is a report written again from what was read of it?
+//! Conversion of a parsed report to a draft.
 
 use inband_wire::Link;
 use inband_wire::int::Instructions;
 use inband_wire::report::earlier::{DraftVersion, EarlierDraft, EarlierReport, ReportKind};
 use inband_wire::report::{Draft, InnerType};
 
-/// The draft that gives `report` again when it is written in `version`; `None` without a packet.
+/// The draft that reproduces `report` when written in `version`; `None` without a packet.
 #[must_use]
 pub fn draft_of<'a>(report: &EarlierReport<'a>, version: DraftVersion) -> Option<EarlierDraft<'a>> {
     let (link, packet) = report.packet?;

@@ -1,4 +1,4 @@
-//! Does a collector find the path that a packet took, from what the nodes themselves report?
+//! A collector finds the path of a packet from the nodes' own reports.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -20,9 +20,9 @@ proptest! {
         sink in 0..2_u8,
     ) {
         let mut choices = choices;
-        // INT-MD with node ids, own metadata of the source, and of the sink in the stack or in its report.
+        // INT-MD with node ids, metadata of the source, and of the sink in the stack or in its report.
         (choices[1], choices[2], choices[3], choices[4]) = (0, 0x80 | choices[2] & 0x70, 0, 8);
-        // A collector that is not told otherwise knows the default code points.
+        // A collector without other settings knows the default code points.
         (choices[5], choices[6], choices[7]) = (sink * 8, 0, 0);
         let (domain, plan) = (DomainPlan(choices), NodePlan([0; 4]));
         let mut nodes: Vec<_> = (0..count).zip(1..).map(|(index, id)| {
@@ -33,7 +33,7 @@ proptest! {
         let mut frame = packet.build();
         for node in &mut nodes {
             let sent = send(node, &frame, &plan.passage());
-            // A payload that looks like INT of another version, behind INT's own port, is dropped.
+            // A payload that looks like INT of another version, on INT's own port, is dropped.
             prop_assume!(sent.is_some());
             frame = sent.unwrap_or_default();
         }
@@ -47,7 +47,7 @@ proptest! {
     }
 }
 
-/// The path a collector tells of the only flow of one datagram.
+/// The path a collector reports for the only flow of one datagram.
 fn collected(datagram: &[u8]) -> Option<Vec<u32>> {
     let mut collector = Collector::new(CollectorSettings::default());
     let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));

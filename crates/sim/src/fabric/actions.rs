@@ -1,4 +1,4 @@
-//! How a planned change is carried out.
+//! Planned changes.
 
 use inband_wire::FiveTuple;
 
@@ -10,15 +10,15 @@ use crate::time::Nanos;
 use crate::topology::{Device, Port};
 
 impl Fabric {
-    /// Plans a change for the time `at`, or for now when that has passed.
+    /// Plans a change for the time `at`, or immediately if that has passed.
     pub fn schedule(&mut self, at: Nanos, action: Action) {
         self.events.schedule(at.max(self.now), Event::Action(action));
     }
 
-    /// Adds the flows of an incast and gives their five-tuples.
+    /// Adds the flows of an incast and returns their five-tuples.
     ///
     /// # Errors
-    /// `FlowError` says which flow cannot be added; those before it stay.
+    /// `FlowError` gives the reason a flow cannot be added; those before it stay.
     pub fn add_incast(&mut self, incast: &Incast) -> Result<Vec<FiveTuple>, FlowError> {
         let ports = (0..=u16::MAX).map(|place| incast.port.wrapping_add(place));
         let flow = |(&source, source_port)| FlowConfig {

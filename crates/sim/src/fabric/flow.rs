@@ -15,11 +15,11 @@ use crate::udp::Source;
 #[derive(Debug, Default)]
 pub(super) struct Flows {
     pub(super) list: Vec<Flow>,
-    /// The flow that packets belong to, and the direction they take.
+    /// The flow of a packet, and the packet's direction.
     pub(super) index: HashMap<FiveTuple, (usize, Direction)>,
 }
 
-/// A flow that is going on, or will be.
+/// A flow that is active or scheduled.
 #[derive(Debug)]
 pub(super) struct Flow {
     pub(super) config: FlowConfig,
@@ -29,23 +29,23 @@ pub(super) struct Flow {
     pub(super) received_bytes: u64,
 }
 
-/// Which way a packet of a flow goes.
+/// The direction of a packet of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// From the host that opened the flow.
     Forth,
-    /// To it.
+    /// To the host that opened the flow.
     Back,
 }
 
-/// What the two ends of a flow keep.
+/// The state of a flow's two ends.
 #[derive(Debug)]
 pub(super) enum Ends {
     Tcp { client: Sender, client_initial: u32, server: Receiver, server_initial: u32 },
     Udp { source: Source, key: u64 },
 }
 
-/// Why a flow cannot be added.
+/// The reason a flow cannot be added.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FlowError {
     /// A host does not exist.
@@ -60,12 +60,12 @@ pub enum FlowError {
     /// Datagrams would not fit the MTU.
     #[error("a payload of {0} bytes does not fit an MTU of 1500: 1472 is the most")]
     PayloadTooLong(u16),
-    /// The fabric carries as many flows as it can.
+    /// The fabric has reached its maximum number of flows.
     #[error("the fabric carries {MAX_FLOWS} flows, no more are possible")]
     TooMany,
 }
 
-/// Flows a fabric carries at most, ended ones included.
+/// Maximum number of flows of a fabric, including ended ones.
 pub(super) const MAX_FLOWS: usize = 65_536;
 
 /// An MTU of 1500 less IPv4 and UDP headers.

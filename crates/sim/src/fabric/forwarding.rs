@@ -1,4 +1,4 @@
-//! How a packet gets from one device to the next.
+//! Forwarding of packets from one device to the next.
 
 use inband_node::{Output, OwnPacket, Verdict};
 use inband_wire::{Layers, Link, Strictness};
@@ -28,7 +28,7 @@ impl Fabric {
         }
     }
 
-    /// Puts a packet into the egress queue its destination calls for.
+    /// Enqueues a packet at the egress port of its route.
     fn forward(&mut self, switch: usize, mut packet: Box<Packet>) {
         let frame = packet.frame();
         let Ok(Some(layers)) = Layers::parse(Link::Ethernet, frame, Strictness::Whole) else {
@@ -48,7 +48,7 @@ impl Fabric {
         self.enqueue(Port { device: Device::Switch(switch), number: egress }, packet);
     }
 
-    /// Puts a packet into the queue of a port, and gets it going when nothing else is being sent.
+    /// Enqueues a packet at a port, and sends it if the port is idle.
     pub(super) fn enqueue(&mut self, port: Port, packet: Box<Packet>) {
         let egress = self.egress_port(port);
         if !egress.up {
@@ -67,7 +67,7 @@ impl Fabric {
         self.send_next(port);
     }
 
-    /// Sends the packet that has waited longest in the queue of an idle port.
+    /// Sends the oldest packet in the queue of an idle port.
     fn send_next(&mut self, port: Port) {
         while let Some(mut packet) = self.egress_port(port).queue.dequeue() {
             let (verdict, clones) = match port.device {
@@ -85,8 +85,8 @@ impl Fabric {
         }
     }
 
-    /// Lets the INT node of a switch see a packet that is about to be sent, and takes its reports; returns the clones it
-    /// has made.
+    /// Passes a packet that is about to be sent to the INT node of a switch, and collects its reports;
+    /// returns the clones it created.
     fn pass(&mut self, switch: usize, egress: usize, packet: &mut Packet) -> (Verdict, Vec<OwnPacket>) {
         if std::mem::take(&mut packet.made_here) {
             return (Verdict::Forward, Vec::new());
@@ -96,7 +96,7 @@ impl Fabric {
         (verdict, self.collect_outputs(switch, packet))
     }
 
-    /// The packet of the fabric that a switch sends behind `original`, of which it is a clone.
+    /// The fabric's packet for a clone of `original`, which a switch sends after it.
     fn follow(&mut self, clone: &OwnPacket, original: &Packet) -> Box<Packet> {
         let mut packet = self.packets.send(|out| out.extend_from_slice(&clone.bytes));
         packet.path.extend_from_slice(&original.path);
@@ -105,7 +105,7 @@ impl Fabric {
         packet
     }
 
-    /// Takes the reports a switch has just made about `packet`, and returns its clones.
+    /// Collects a switch's new reports about `packet`, and returns its clones.
     fn collect_outputs(&mut self, switch: usize, packet: &Packet) -> Vec<OwnPacket> {
         let mut clones = Vec::new();
         let here = &mut self.switches[switch];
@@ -117,7 +117,7 @@ impl Fabric {
                     clones.push(clone);
                     continue;
                 }
-                // Switches of the fabric replicate, probe and answer nothing.
+                // Switches of the fabric are not configured to replicate, probe or answer.
                 Output::Reply(_) | Output::Copy(_) | Output::Probe(_) => continue,
             };
             if self.reports.len() >= MAX_REPORTS {

@@ -1,4 +1,4 @@
-//! What the hosts of the fabric send, and what comes of it.
+//! The traffic of the fabric's hosts.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -18,10 +18,10 @@ use crate::topology::{Device, Port};
 use crate::udp::Source;
 
 impl Fabric {
-    /// Adds a flow and gives the five-tuple of its packets from source to destination.
+    /// Adds a flow and returns the five-tuple of its packets from source to destination.
     ///
     /// # Errors
-    /// `FlowError` says what is wrong with it.
+    /// `FlowError` gives the reason.
     pub fn add_flow(&mut self, config: FlowConfig) -> Result<FiveTuple, FlowError> {
         let forth = self.five_tuple(&config)?;
         let back = FiveTuple {
@@ -68,7 +68,7 @@ impl Fabric {
         })
     }
 
-    /// Whether a flow has come to its end: closed and acknowledged, or all datagrams sent.
+    /// Whether a flow is complete: closed and acknowledged, or all datagrams sent.
     pub fn is_done(&self, flow: &FiveTuple) -> Option<bool> {
         let (index, _) = self.flows.index.get(flow)?;
         Some(match &self.flows.list[*index].ends {
@@ -121,7 +121,7 @@ impl Fabric {
         }
     }
 
-    /// Sends what a flow has to send now, and asks to be called when it has more.
+    /// Sends a flow's due packets, and schedules its next timer.
     fn send_flow(&mut self, index: usize) {
         let now = self.now;
         loop {
@@ -220,8 +220,8 @@ impl Fabric {
     }
 }
 
-/// Reads a header back into units; `mine` and `theirs` are the initial sequence number of a stream and a unit
-/// near which its numbers lie.
+/// Converts a header back to units; `mine` and `theirs` are the initial sequence number of a stream and a
+/// unit near its current position.
 fn read_segment(header: &TcpHeader, length: usize, mine: (u32, u64), theirs: (u32, u64)) -> Option<Segment> {
     let flags = header.offset_flags.get();
     let acknowledgment = match flags & ACK {

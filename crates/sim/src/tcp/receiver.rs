@@ -1,4 +1,4 @@
-//! What a TCP receiver answers: how far the stream has come, and what waits behind a hole.
+//! The TCP receiver: acknowledgments and out-of-order ranges.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use crate::tcp::Segment;
 #[cfg(test)]
 mod tests;
 
-/// The server's end of a connection. It acknowledges every segment that takes up sequence space at once.
+/// The server's end of a connection. It acknowledges every segment that occupies sequence space immediately.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Receiver {
     /// The next unit expected.
     next: u64,
-    /// Units received beyond a hole: first unit and the unit behind the last. At most `MAX_RANGES`.
+    /// Units received beyond a hole: first unit and the unit after the last. At most `MAX_RANGES`.
     out_of_order: BTreeMap<u64, u64>,
-    /// The unit behind the FIN, once it has been seen.
+    /// The unit after the FIN, once it has been seen.
     end: Option<u64>,
 }
 
 impl Receiver {
-    /// Takes a segment in and gives the answer it calls for.
+    /// Processes a segment and returns the required answer.
     pub(crate) fn handle_segment(&mut self, segment: &Segment) -> Option<Segment> {
         if segment.units() == 0 {
             return None;
@@ -37,7 +37,7 @@ impl Receiver {
         Some(self.answer(segment))
     }
 
-    /// The next unit expected: where sequence numbers are near.
+    /// The next unit expected: a reference point for sequence numbers.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
@@ -66,5 +66,5 @@ impl Receiver {
     }
 }
 
-/// Holes remembered; a segment behind more of them is dropped, and the sender repeats it.
+/// Maximum number of stored ranges; segments beyond it are dropped, and the sender retransmits them.
 const MAX_RANGES: usize = 64;

@@ -1,4 +1,4 @@
-//! When a TCP sender sends: window, slow start, congestion avoidance, fast and timed-out retransmission.
+//! The TCP sender: window, slow start, congestion avoidance, fast and timed-out retransmission.
 
 use crate::flow::TcpTraffic;
 use crate::tcp::Segment;
@@ -7,25 +7,26 @@ use crate::time::{MILLISECOND, Nanos, SECOND};
 #[cfg(test)]
 mod tests;
 
-/// The client's end of a connection, which opens it, sends the data and closes it (`NewReno`, RFC 6582; timer of
-/// RFC 6298 with the bounds of a datacentre).
+/// The client's end of a connection, which opens it, sends the data and closes it (`NewReno`, RFC 6582; timer
+/// of RFC 6298 with the bounds of a data center).
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     traffic: TcpTraffic,
     opened_at: Nanos,
-    /// The oldest unit not yet acknowledged.
+    /// The oldest unacknowledged unit.
     unacknowledged: u64,
     /// The next unit to send.
     next: u64,
-    /// The unit behind the highest one ever sent.
+    /// The unit after the highest one ever sent.
     highest: u64,
     congestion_window: u64,
     slow_start_threshold: u64,
     duplicate_acks: u32,
-    /// Where `highest` stood when the window last kept a segment back: the window grows only by what it limits.
+    /// The value of `highest` when the window last held a segment back: the window grows only if it is the
+    /// limit.
     limited_up_to: u64,
     in_recovery: bool,
-    /// Where `highest` stood when the last loss was noticed.
+    /// The value of `highest` when the last loss was detected.
     recover: u64,
     retransmit: bool,
     /// Units received from the other end: its SYN and its FIN.
@@ -41,7 +42,7 @@ struct RetransmissionTimer {
     timeout_ns: Nanos,
     smoothed_ns: Option<Nanos>,
     variation_ns: Nanos,
-    /// A unit sent once, and when: Karn's rule measures nothing else.
+    /// A unit sent only once, and its send time: Karn's rule permits no other measurement.
     timed: Option<(u64, Nanos)>,
 }
 
@@ -67,7 +68,7 @@ impl Sender {
         }
     }
 
-    /// Takes a segment of the other end in.
+    /// Processes a segment from the other end.
     pub(crate) fn handle_segment(&mut self, now: Nanos, segment: &Segment) {
         if segment.units() > 0 {
             self.received = self.received.max(segment.end());
@@ -84,7 +85,7 @@ impl Sender {
         }
     }
 
-    /// Retransmits when the timer has run out; the application's writes need nothing done here.
+    /// Retransmits when the timer has expired; application writes need no action here.
     pub(crate) fn handle_timeout(&mut self, now: Nanos) {
         if self.timer.expires_at.is_none_or(|at| at > now) {
             return;
@@ -119,7 +120,7 @@ impl Sender {
         self.owes_ack.then(|| self.sent(Segment { sequence: self.next, ..Segment::default() }))
     }
 
-    /// When `handle_timeout` and `poll_segment` want to be called again.
+    /// When to call `handle_timeout` and `poll_segment` next.
     pub(crate) fn deadline(&self, now: Nanos) -> Option<Nanos> {
         if self.has_failed() {
             return None;
@@ -128,17 +129,17 @@ impl Sender {
         [self.timer.expires_at, write].into_iter().flatten().min()
     }
 
-    /// Whether everything was acknowledged, the FIN too.
+    /// Whether everything is acknowledged, including the FIN.
     pub(crate) fn is_done(&self) -> bool {
         self.traffic.bytes.is_some_and(|bytes| self.unacknowledged >= bytes + 2)
     }
 
-    /// Whether the connection was given up because nothing came back.
+    /// Whether the connection was aborted because no answer arrived.
     pub(crate) fn has_failed(&self) -> bool {
         self.timeouts > MAX_TIMEOUTS
     }
 
-    /// The oldest unit not yet acknowledged: where sequence numbers are near.
+    /// The oldest unacknowledged unit: a reference point for sequence numbers.
     pub(crate) fn unacknowledged(&self) -> u64 {
         self.unacknowledged
     }
@@ -156,7 +157,7 @@ impl Sender {
         self.unacknowledged = acknowledgment;
         self.next = self.next.max(acknowledgment);
         if self.in_recovery && acknowledgment < self.recover {
-            // A partial acknowledgement: the next hole is lost as well.
+            // A partial acknowledgment: the next hole is lost as well.
             self.retransmit = true;
             self.congestion_window = self.congestion_window.saturating_sub(acked).max(MSS) + MSS;
         } else if self.in_recovery {
@@ -208,7 +209,7 @@ impl Sender {
         Some(segment)
     }
 
-    /// The segment that begins with `unit` when the application has written `written` bytes.
+    /// The segment that starts at `unit` when the application has written `written` bytes.
     fn segment_at(&self, unit: u64, written: u64) -> Option<Segment> {
         let segment = Segment { sequence: unit, ..Segment::default() };
         if unit == 0 {
@@ -229,7 +230,7 @@ impl Sender {
         Segment { acknowledgment: (self.received > 0).then_some(self.received), ..segment }
     }
 
-    /// Units sent and not acknowledged.
+    /// Number of units in flight.
     fn in_flight(&self) -> u64 {
         self.highest - self.unacknowledged
     }
@@ -242,7 +243,7 @@ impl Sender {
         done.saturating_mul(u64::from(writes.bytes)).min(limit)
     }
 
-    /// When the application writes again, if that is what the sender waits for.
+    /// When the application writes again, if the sender waits for that.
     fn next_write(&self, now: Nanos) -> Option<Nanos> {
         let writes = self.traffic.writes?;
         let written = self.written(now);
@@ -304,13 +305,13 @@ impl RetransmissionTimer {
     }
 }
 
-/// Largest segment, in bytes: an Ethernet MTU of 1500 less IPv4 and TCP headers.
+/// Maximum segment size, bytes: an Ethernet MTU of 1500 less IPv4 and TCP headers.
 pub(crate) const MSS: u64 = 1460;
 
-/// What the receiver always offers, in bytes; it needs no window scale option.
+/// The receiver's constant window, in bytes; it needs no window scale option.
 pub(crate) const WINDOW: u64 = 65_535;
 
-/// Consecutive timeouts after which a connection is given up.
+/// Consecutive timeouts after which a connection is aborted.
 const MAX_TIMEOUTS: u32 = 15;
 
 const INITIAL_TIMEOUT_NS: Nanos = 20 * MILLISECOND;

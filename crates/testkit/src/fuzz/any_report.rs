@@ -9,11 +9,12 @@ use crate::report_again::draft_of;
 
 use super::wire::read_int;
 
-/// The first byte chooses how the rest is read: leniency, strictness, and whether Host-INT's latency reports name
-/// their sink. The rest is the UDP payload of a telemetry report.
+/// The first byte selects how the rest is read: leniency, strictness, and whether Host-INT's latency reports
+/// name their sink. The rest is the UDP payload of a telemetry report.
 ///
 /// # Panics
-/// A packet outside its report, INT outside the packet, or a report that is another one when it is written and read.
+/// A packet outside its report, INT outside the packet, or a report that changes when it is written and read
+/// again.
 pub fn any_report(input: &[u8]) {
     let Some((choice, datagram)) = input.split_first() else { return };
     let reading = reading(*choice);
@@ -56,12 +57,12 @@ fn read_packet(datagram: &[u8], report: &AnyIndividual<'_>) {
     }
 }
 
-/// Writes the report from what was read of it, and reads that.
+/// Writes the parsed report, and parses the result.
 fn write_and_read(report: &EarlierReport<'_>) {
     let version = match report.version {
         ReportVersion::V0_5 => DraftVersion::V0_5,
         ReportVersion::V1_0 => DraftVersion::V1_0,
-        // They have writers of their own, which are given the headers of the packet apart from its INT.
+        // These have their own writers, which take the headers of the packet separately from its INT.
         ReportVersion::HostInt | ReportVersion::V2_0 => return,
     };
     let Some(draft) = draft_of(report, version) else { return };

@@ -1,17 +1,18 @@
-//! Target that hands datagrams to a collector.
+//! Fuzz target for the collector.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
 use inband_collector::{Collector, CollectorSettings};
 use inband_model::Nanos;
 
-/// Most datagrams of one input.
+/// Maximum number of datagrams of one input.
 const MAX_DATAGRAMS: usize = 64;
 
-/// Datagrams, each behind its length in two bytes and the milliseconds since the last one in one byte.
+/// Datagrams, each preceded by its length in two bytes and the milliseconds since the previous one in one
+/// byte.
 ///
 /// # Panics
-/// A ledger that does not balance, a timeout that does not pass.
+/// A ledger that does not balance, or a timeout that does not advance.
 pub fn collector(mut input: &[u8]) {
     let mut collector = Collector::new(CollectorSettings::default());
     let from = SocketAddr::from((Ipv4Addr::LOCALHOST, 40000));

@@ -1,12 +1,12 @@
-//! Target that explains what people paste.
+//! Fuzz target for explanations of pasted bytes.
 
 use inband_explain::explain;
 use inband_model::api::DecodeStart;
 
-/// The first byte chooses what the rest begins with: a report, an Ethernet frame or an IP packet.
+/// The first byte selects what the rest starts with: a report, an Ethernet frame or an IP packet.
 ///
 /// # Panics
-/// A field outside the bytes, columns of unequal length, or an error behind the end.
+/// A field outside the bytes, columns of unequal length, or an error past the end.
 pub fn explain_bytes(input: &[u8]) {
     let Some((choice, bytes)) = input.split_first() else { return };
     let start = [DecodeStart::Report, DecodeStart::Ethernet, DecodeStart::Ip][usize::from(choice % 3)];

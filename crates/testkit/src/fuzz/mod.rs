@@ -1,6 +1,6 @@
-//! What does each fuzz target do with its input?
+//! The bodies of the fuzz targets.
 //!
-//! Every target is a function of bytes that panics when something is wrong; the targets in `fuzz/` call it, and
+//! Every target is a function of bytes that panics on a violation; the targets in `fuzz/` call it, and
 //! [`replay`] calls it with every file of a corpus.
 
 mod any_report;
@@ -19,7 +19,7 @@ pub use explain::explain_bytes;
 pub use node::node;
 pub use wire::{dissect, layers, md_stack, report};
 
-/// Calls `target` with every file of `corpus`, in the order of their names; returns how many there are.
+/// Calls `target` with every file of `corpus`, in order of name; returns the number of files.
 ///
 /// # Errors
 /// The directory or a file cannot be read.

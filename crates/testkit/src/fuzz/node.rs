@@ -1,4 +1,4 @@
-//! Target that sends a frame through source, transit hop and sink.
+//! Fuzz target that sends a frame through source, transit hop and sink.
 
 use inband_node::config::{IntVersion, ReportFilter, ReportVersion};
 use inband_node::{Node, NodeConfig, Outcome, Output, ReportDatagram};
@@ -7,14 +7,14 @@ use inband_wire::report::ReportGroup;
 
 use crate::path::{DomainPlan, NodePlan, nodes_with, send};
 
-/// How many nodes the path has.
+/// Number of nodes on the path.
 const NODES: usize = 3;
 
-/// The first bytes choose the domain, the nodes, a byte to change between them, and whether reports are filtered and
-/// losses looked for; the rest is a frame.
+/// The first bytes select the domain, the nodes, a byte to change between them, and whether reports are
+/// filtered and losses detected; the rest is a frame.
 ///
 /// # Panics
-/// A frame that was started and stripped and is another one, a packet that counts twice or not at all, a report
+/// A frame that was started and stripped but differs, a packet that counts twice or not at all, or a report
 /// that cannot be read.
 pub fn node(input: &[u8]) {
     let Some((domain, input)) = input.split_first_chunk::<{ DomainPlan::BYTES }>() else { return };
@@ -41,7 +41,7 @@ pub fn node(input: &[u8]) {
         }
     }
     let count = |index: usize, outcome| nodes[index].counters().get(outcome);
-    // Host-INT does not keep the DSCP.
+    // Host-INT does not preserve the DSCP.
     if DomainPlan(*domain).version() == IntVersion::Host0_5 {
         return;
     }
@@ -51,11 +51,11 @@ pub fn node(input: &[u8]) {
     }
 }
 
-/// Filters reports and looks for losses, in tables that are small because they are made anew for every input.
+/// Filters reports and detects losses, in tables that are small because they are created for every input.
 fn filter(config: &mut NodeConfig) {
     config.report.filter = ReportFilter::Smart;
     (config.smart.flows, config.smart.drops, config.loss.flows) = (16, 16, 16);
-    // 1.0 has no room for a drop summary.
+    // 1.0 has no field for a drop summary.
     config.loss.detect = config.report.version != ReportVersion::V1_0;
 }
 

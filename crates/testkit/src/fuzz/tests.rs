@@ -1,4 +1,4 @@
-//! What fuzzing found, replayed.
+//! Replays of inputs found by fuzzing.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Targets that read bytes: what a reader returns lies inside what it read, and writes back to the same bytes.
+//! Fuzz targets for parsers: results lie inside the input, and write back to the same bytes.
 
 use inband_wire::int::earlier::{HopByHop, Metadata};
 use inband_wire::int::locate::HeaderType;
@@ -12,10 +12,10 @@ use inband_wire::report::{Draft, IndividualReport, Leniency, ReportGroup, Report
 use inband_wire::verify::l4_checksum;
 use inband_wire::{Layers, Link, Strictness};
 
-/// The first byte chooses link and strictness, the rest is a frame whose layers are found.
+/// The first byte selects link and strictness, the rest is a frame whose layers are parsed.
 ///
 /// # Panics
-/// Layers that are not inside one another, or outside a frame that is whole.
+/// Layers that are not nested, or outside a complete frame.
 pub fn layers(input: &[u8]) {
     let Some((link, strictness, frame)) = reading(input) else { return };
     let Ok(Some(layers)) = Layers::parse(link, frame, strictness) else { return };
@@ -29,8 +29,8 @@ pub fn layers(input: &[u8]) {
     let _ = locate::limit(frame, &layers).map(|limit| assert!(limit <= layers.end));
 }
 
-/// The first byte chooses link, strictness and how closely INT follows the formats, the rest is a frame that is walked
-/// through.
+/// The first byte selects link, strictness and how strictly INT follows the formats, the rest is a frame to
+/// dissect.
 ///
 /// # Panics
 /// INT outside the packet that carries it.
@@ -80,7 +80,7 @@ pub fn md_stack(input: &[u8]) {
     );
 }
 
-/// A report datagram, read to the letter and leniently, whole and cut.
+/// A report datagram, read strictly and leniently, whole and truncated.
 ///
 /// # Panics
 /// Reports that overlap, that reach past the datagram, or that do not write back to the bytes they were read from.
@@ -159,7 +159,7 @@ fn read_hop_by_hop(frame: &[u8], location: &Location, int: &HopByHop<'_>) {
     let _ = Original::read(frame, location);
 }
 
-/// Checks that what was read of a hop writes back to `bytes`; reserved words hold no value to write.
+/// Checks that a parsed hop writes back to `bytes`; reserved words hold no value to write.
 fn assert_hop_is(bytes: &[u8], hop: &Hop<'_>) {
     let instructions = hop.instructions();
     let mut written = vec![0xa5; bytes.len()];
@@ -196,7 +196,7 @@ fn read_report(input: &[u8], report: &IndividualReport<'_>) {
     }
 }
 
-/// Checks that a report writes back to its bytes, where it says nothing that a writer would not.
+/// Checks that a report writes back to its bytes, if it contains only what a writer produces.
 fn write_back(input: &[u8], report: &IndividualReport<'_>) {
     let bits = report.rep_md_bits();
     let wanted = bits.without(Instructions::CHECKSUM_COMPLEMENT);

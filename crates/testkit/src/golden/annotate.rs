@@ -1,4 +1,4 @@
-//! Which header is which in a packet that is written as text?
+//! Header names for packets written as text.
 
 use inband_wire::int::earlier::HopByHop;
 use inband_wire::int::earlier::host_int::SEQUENCE_BYTES;
@@ -9,7 +9,7 @@ use inband_wire::report::{AnyReport, group};
 use inband_wire::udp::HEADER_BYTES as UDP_HEADER_BYTES;
 use inband_wire::{Dissection, Layers, Link, Strictness, dissect, geneve, gre, vxlan};
 
-/// Splits `packet` at the start of every header that is recognised, each part with its name.
+/// Splits `packet` at the start of every recognized header, each part with its name.
 pub(crate) fn annotate(link_type: u32, packet: &[u8]) -> Vec<(String, &[u8])> {
     let link = match link_type {
         1 => Link::Ethernet,
@@ -27,7 +27,7 @@ pub(crate) fn annotate(link_type: u32, packet: &[u8]) -> Vec<(String, &[u8])> {
         .collect()
 }
 
-/// Where headers start, with their names; where several start at one place, the first counts.
+/// Offsets of headers, with their names; of several at one offset, the first counts.
 fn starts(link: Link, packet: &[u8]) -> Vec<(usize, String)> {
     let dissection = dissect(link, packet, &CodePoints::DEFAULT, Strictness::Truncated);
     let first = if link == Link::Ethernet { "Ethernet" } else { "Packet" };

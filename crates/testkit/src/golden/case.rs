@@ -1,4 +1,4 @@
-//! What does a `case.toml` say? Title, section, and steps.
+//! The contents of a `case.toml`: title, section, and steps.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use super::at;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
-    /// What the directory shows, for people.
+    /// The subject of the directory, for readers.
     #[serde(rename = "title")]
     _title: String,
-    /// Which section of which document it follows, for people.
+    /// The section and document it follows, for readers.
     #[serde(rename = "section")]
     _section: String,
-    /// Inputs outside of the directory, relative to it.
+    /// Inputs outside the directory, relative to it.
     #[serde(default)]
     inputs: Vec<PathBuf>,
-    /// What is run, in this order.
+    /// The steps, in order.
     #[serde(rename = "step")]
     pub(crate) steps: Vec<Step>,
 }
@@ -34,9 +34,9 @@ pub(crate) struct Step {
     /// The expected exit code; default 0.
     #[serde(default)]
     pub(crate) exit: i32,
-    /// The file that holds what is printed; without it nothing may be printed.
+    /// The file with the expected output; without it the output must be empty.
     pub(crate) stdout: Option<String>,
-    /// What stderr must contain; required where the exit code is not 0.
+    /// A required substring of stderr; must be given if the exit code is not 0.
     pub(crate) message: Option<String>,
     /// Captures the step writes, `NAME.pcap`; expected in `NAME.hex`.
     #[serde(default)]
@@ -50,7 +50,7 @@ impl Case {
         toml::from_str(&text).map_err(|error| at(&path, &error))
     }
 
-    /// Every file the steps may read: all that no step produces.
+    /// Every file the steps may read: all that are not produced by a step.
     pub(crate) fn inputs(&self, directory: &Path) -> Result<Vec<PathBuf>, String> {
         let expectations: Vec<PathBuf> = self
             .steps

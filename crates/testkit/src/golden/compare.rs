@@ -1,4 +1,4 @@
-//! Where does what was done differ from what was expected?
+//! Differences between actual and expected output.
 
 use super::hex::Capture;
 
@@ -10,7 +10,7 @@ pub(crate) fn text(name: &str, expected: &str, actual: &str) -> Result<(), Strin
     Err(format!("{name} differs (- expected, + actual)\n{}", difference(expected, actual)))
 }
 
-/// Compares packets with their times; what the text says about them in comments does not matter.
+/// Compares packets with their times; comments in the text are ignored.
 pub(crate) fn captures(name: &str, expected: &Capture, actual: &Capture) -> Result<(), String> {
     if expected == actual {
         return Ok(());
@@ -19,7 +19,7 @@ pub(crate) fn captures(name: &str, expected: &Capture, actual: &Capture) -> Resu
     Err(format!("{name} differs (- expected, + actual)\n{difference}"))
 }
 
-/// The lines between the common beginning and the common end, with some of the beginning.
+/// The lines between the common prefix and the common suffix, with part of the prefix.
 fn difference(expected: &str, actual: &str) -> String {
     let (expected, actual): (Vec<_>, Vec<_>) = (expected.lines().collect(), actual.lines().collect());
     let start = expected.iter().zip(&actual).take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! How are packets written so that people can read and compare them?
+//! A readable text format for packets.
 //!
 //! ```text
 //! link 101                       # only where the link type is not Ethernet
@@ -19,7 +19,7 @@ use super::annotate::annotate;
 pub struct Capture {
     /// The link type's number, 1 for Ethernet.
     pub link_type: u32,
-    /// The packets, in their order.
+    /// The packets, in order.
     pub packets: Vec<Packet>,
 }
 
@@ -36,7 +36,7 @@ impl Capture {
     /// Reads the text.
     ///
     /// # Errors
-    /// The first line that is no comment, link type, time or bytes.
+    /// The first line that is not a comment, link type, time or bytes.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut capture = Self { link_type: 1, packets: Vec::new() };
         let mut open: Option<Packet> = None;
@@ -65,7 +65,7 @@ impl Capture {
         Ok(capture)
     }
 
-    /// An empty packet one second after the last one.
+    /// An empty packet one second after the previous one.
     fn next(&self) -> Packet {
         let captured_at_ns = self.packets.last().map_or(START_NS, |last| last.captured_at_ns + SECOND_NS);
         Packet { captured_at_ns, bytes: Vec::new() }
@@ -129,7 +129,7 @@ fn parse_bytes(line: &str, bytes: &mut Vec<u8>) -> Option<()> {
 }
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// The time of a first packet that has none: 2023-11-14T22:13:20Z.
+/// The time of a first packet without one: 2023-11-14T22:13:20Z.
 const START_NS: u64 = 1_700_000_000 * SECOND_NS;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Does the program still do what a golden directory shows? Runs its steps, compares, or blesses.
+//! Golden directories: runs their steps, and compares or blesses the results.
 //!
-//! A golden directory holds `case.toml`, the inputs, and what is expected. Packets stand in `NAME.hex` as readable
-//! text; the program sees them as `NAME.pcap`. With `INBAND_BLESS=1` the expectations are written from what the
-//! program did; read the difference before it is committed.
+//! A golden directory holds `case.toml`, the inputs, and the expected results. Packets are in `NAME.hex` as
+//! readable text; the program sees them as `NAME.pcap`. With `INBAND_BLESS=1` the expected results are
+//! written from the program's output; review the difference before committing it.
 
 mod annotate;
 mod case;
@@ -23,21 +23,21 @@ pub use hex::{Capture, Packet};
 pub struct Golden<'a> {
     /// The program.
     pub program: &'a Path,
-    /// Where a copy of each directory is made, in which the program runs.
+    /// The directory in which each golden directory is copied and the program runs.
     pub scratch: &'a Path,
-    /// Whether expectations are written and not compared.
+    /// Whether expected results are written rather than compared.
     pub bless: bool,
 }
 
 impl<'a> Golden<'a> {
-    /// Compares, unless the environment has `INBAND_BLESS=1`.
+    /// Compares, unless `INBAND_BLESS=1` is set in the environment.
     #[must_use]
     pub fn new(program: &'a Path, scratch: &'a Path) -> Self {
         let bless = std::env::var("INBAND_BLESS").is_ok_and(|value| value == "1");
         Self { program, scratch, bless }
     }
 
-    /// Runs every directory below `root`; returns how many there are, and what went wrong.
+    /// Runs every directory below `root`; returns their number, and the failures.
     ///
     /// # Errors
     /// `root` cannot be read.
@@ -59,7 +59,7 @@ impl<'a> Golden<'a> {
     /// Runs the steps of one directory.
     ///
     /// # Errors
-    /// The first thing that is not as the directory says, for people.
+    /// The first mismatch, as a message.
     pub fn run(&self, directory: &Path) -> Result<(), String> {
         let case = Case::read(directory)?;
         let folder = self.prepare(directory, &case)?;
@@ -70,7 +70,7 @@ impl<'a> Golden<'a> {
         Ok(())
     }
 
-    /// Copies the inputs to a folder of their own, packets as captures.
+    /// Copies the inputs to a separate folder, packets as captures.
     fn prepare(&self, directory: &Path, case: &Case) -> Result<PathBuf, String> {
         let name = directory.file_name().ok_or("the directory has no name")?;
         let folder = self.scratch.join(name);

@@ -1,4 +1,4 @@
-//! How does a golden capture become a file? Little-endian pcap, written apart from the program's own code.
+//! Little-endian pcap files for golden captures, independent of the program's code.
 
 use super::hex::{Capture, Packet};
 
@@ -10,7 +10,7 @@ pub(crate) fn write(capture: &Capture) -> Vec<u8> {
     for packet in &capture.packets {
         let length = packet.bytes.len() as u64;
         let fields = [packet.captured_at_ns / SECOND_NS, packet.captured_at_ns % SECOND_NS, length, length];
-        // Each field is 32 bits wide; golden packets are far from its limits.
+        // Each field is 32 bits wide; golden packets are far below its limits.
         file.extend(fields.iter().flat_map(|field| field.to_le_bytes().into_iter().take(4)));
         file.extend_from_slice(&packet.bytes);
     }

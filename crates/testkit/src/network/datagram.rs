@@ -1,4 +1,4 @@
-//! The datagram of a sink's report on a packet with INT-MD: Telemetry Report 2.0, as it comes to a collector.
+//! Datagrams of a sink's reports on packets with INT-MD: Telemetry Report 2.0, as received by a collector.
 
 use std::net::IpAddr;
 
@@ -7,28 +7,28 @@ use inband_model::HopRecord;
 use super::HOPS;
 use crate::{int_report, md_frame, packet, report_group};
 
-/// Writes reports as datagrams, each into the bytes of one like it.
+/// Writes reports as datagrams, by patching a template.
 #[derive(Debug, Clone)]
 pub struct Encoder {
     tcp: Template,
     udp: Template,
 }
 
-/// A datagram, and where in it stands what differs.
+/// A datagram, and the offsets of its variable fields.
 #[derive(Debug, Clone)]
 struct Template {
     bytes: Vec<u8>,
     flags: usize,
-    /// What the sink says of itself.
+    /// The sink's own metadata.
     own: usize,
     addresses: usize,
     ports: usize,
-    /// What the other nodes wrote, the last one first.
+    /// The metadata of the other nodes, last hop first.
     stack: usize,
 }
 
 impl Encoder {
-    /// Writes a report; `None` where it has no flow of IPv4, or more than a node says of a hop.
+    /// Writes a report; `None` if it has no IPv4 flow, or its hops hold more metadata than the template.
     pub fn datagram(&mut self, hops: &[HopRecord; HOPS]) -> Option<&[u8]> {
         let last = hops.last()?;
         let flow = last.flow?;
@@ -78,13 +78,13 @@ impl Template {
         let bytes = report_group(0).with(report).build();
         let find = |part: &[u8]| bytes.windows(part.len()).position(|window| window == part).unwrap_or(0);
         let addresses = find(&SOURCE);
-        // Behind the group header: version and types, length, length of metadata, flags.
+        // After the group header: version and types, length, length of metadata, flags.
         let flags = GROUP_BYTES + 3;
         Self { flags, own: find(&own), addresses, ports: addresses + 8, stack: find(&stack), bytes }
     }
 }
 
-/// What a node says of a hop beside its id.
+/// A node's metadata of a hop, without its id.
 fn metadata(hop: &HopRecord) -> Option<[u8; METADATA_BYTES]> {
     let mut bytes = [0; METADATA_BYTES];
     let queue = u32::from(hop.queue_id?) << 24 | hop.queue_occupancy? & 0x00ff_ffff;
@@ -99,17 +99,17 @@ fn metadata(hop: &HopRecord) -> Option<[u8; METADATA_BYTES]> {
 
 /// Node id, interfaces, latency, queue and both timestamps.
 const INSTRUCTIONS: u16 = 0xfc00;
-/// Bytes of a hop without its node id.
+/// Length of a hop without its node id, bytes.
 const METADATA_BYTES: usize = 28;
-/// Bytes of the header of a group.
+/// Length of a group header, bytes.
 const GROUP_BYTES: usize = 8;
-/// A frame of Ethernet is in the report.
+/// The report contains an Ethernet frame.
 const ETHERNET: u8 = 3;
 /// F and Q of a report.
 const TRACKED: u8 = 0x20;
 const CONGESTED: u8 = 0x40;
 const UDP: u8 = 17;
-/// Values that stand nowhere else in a template.
+/// Values that occur nowhere else in a template.
 const SOURCE: [u8; 4] = [0xa5, 0x5a, 0xc3, 0x3c];
 const SOURCE_PORT: u16 = 0xa55a;
 const OWN: u32 = 0xa1b2_c3d4;

@@ -7,7 +7,7 @@ use inband_model::Flow;
 use super::HOPS;
 use super::numbers::{Numbers, mix};
 
-/// What does not change while packets cross.
+/// The state that is constant while packets pass.
 #[derive(Debug, Clone)]
 pub(super) struct Fabric {
     seed: u64,
@@ -15,16 +15,16 @@ pub(super) struct Fabric {
     clocks: Vec<Clock>,
 }
 
-/// How far the clock of a node is off, nanoseconds.
+/// Clock error of a node, nanoseconds.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
     offset: u64,
-    /// How far it swings, and how long a swing takes.
+    /// Amplitude and period of its drift.
     swing: u64,
     period: u64,
 }
 
-/// The way of a flow: nodes by their number from 0 on, ingress and egress interface at each.
+/// The path of a flow: node numbers, from 0, with ingress and egress interface at each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Route {
     pub(super) flow: Flow,
@@ -49,7 +49,7 @@ impl Fabric {
         self.flows.len()
     }
 
-    /// The way that a flow takes: the hash of the flow chooses among equal ones.
+    /// The path of a flow, whose hash selects among equal ones.
     pub(super) fn route(&self, flow: usize) -> Route {
         let (from, to, flow) = self.flows[flow];
         let hash = mix(flow.id().0 ^ self.seed);
@@ -82,7 +82,7 @@ impl Fabric {
         }
     }
 
-    /// How many cells wait for an interface, in the mean, at this time: mostly few, now and then many.
+    /// Mean number of cells queued at an interface at this time: mostly few, occasionally many.
     pub(super) fn load(&self, node: usize, interface: u16, time: u64) -> u64 {
         let link = (node as u64) << 16 | u64::from(interface);
         let draw = mix(link ^ mix(time / LOAD_CHANGES_NS) ^ self.seed);
@@ -93,14 +93,14 @@ impl Fabric {
         }
     }
 
-    /// How long a packet takes from a node to the next, nanoseconds.
+    /// Delay of a packet between two adjacent nodes, nanoseconds.
     pub(super) fn link(&self, from: usize, to: usize) -> u64 {
         let (low, high) = (from.min(to), from.max(to));
         let length = mix(self.seed ^ (low as u64) << 32 ^ high as u64);
         if is_core(high) { 200 + length % 1_300 } else { 30 + length % 220 }
     }
 
-    /// What the clock of a node says at a time.
+    /// A node's clock at a given time.
     pub(super) fn read_clock(&self, node: usize, time: u64, numbers: &mut Numbers) -> u64 {
         let Clock { offset, swing, period } = self.clocks[node];
         let phase = time % period;
@@ -109,7 +109,7 @@ impl Fabric {
     }
 }
 
-/// The id of a node: leaves from 1 on, then aggregates, then cores.
+/// The id of a node: leaves from 1, then aggregates, then cores.
 pub(super) fn id(node: usize) -> u32 {
     u32::try_from(node + 1).unwrap_or(u32::MAX)
 }
@@ -118,7 +118,7 @@ pub(super) fn is_core(node: usize) -> bool {
     node >= LEAVES + AGGREGATES
 }
 
-/// A flow between hosts of two pods, with the numbers of the hosts.
+/// A flow between hosts of two pods, with the host numbers.
 fn flow(numbers: &mut Numbers) -> (u16, u16, Flow) {
     let hosts = LEAVES as u64 * HOSTS;
     let from = numbers.below(hosts);
@@ -150,7 +150,7 @@ fn split(host: u16) -> (u64, u64) {
     (leaf / PER_POD_LEAVES, leaf % PER_POD_LEAVES)
 }
 
-/// The interface of its leaf that a host is at.
+/// The interface of a host on its leaf.
 fn port_of(host: u16) -> u64 {
     u64::from(host) % HOSTS + 1
 }
@@ -162,11 +162,11 @@ pub(super) const FLOWS: usize = 200_000;
 const PODS: u64 = 16;
 const PER_POD_LEAVES: u64 = LEAVES as u64 / PODS;
 const PER_POD_AGGREGATES: u64 = AGGREGATES as u64 / PODS;
-/// Cores that an aggregate has links to.
+/// Number of cores that an aggregate is connected to.
 const UPLINKS: u64 = CORES as u64 / PER_POD_AGGREGATES;
-/// Hosts of a leaf.
+/// Number of hosts on a leaf.
 const HOSTS: u64 = 40;
-/// How long a link is loaded alike.
+/// Interval in which the load of a link is constant.
 const LOAD_CHANGES_NS: u64 = 250_000_000;
 /// Protocols and ports that hosts serve.
 const SERVICES: [(u8, u16); 10] = [

@@ -1,6 +1,6 @@
-//! Random numbers that are the same for the same seed.
+//! Reproducible random numbers.
 
-/// A generator after SplitMix64.
+/// A SplitMix64 generator.
 #[derive(Debug, Clone)]
 pub(super) struct Numbers(u64);
 
@@ -14,7 +14,7 @@ impl Numbers {
         mix(self.0)
     }
 
-    /// A number from 0 to `end`, which is left out.
+    /// A number from 0 to `end`, exclusive.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         u64::try_from((u128::from(self.next()) * u128::from(end)) >> 64).unwrap_or(0)
     }
@@ -24,13 +24,13 @@ impl Numbers {
         ((self.next() >> 11) as f64 + 1.0) / (1_u64 << 53) as f64
     }
 
-    /// A number whose distribution is exponential, with this mean.
+    /// An exponentially distributed number with this mean.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 37 times the mean")]
     pub(super) fn exponential(&mut self, mean: u64) -> u64 {
         (-self.share().ln() * mean as f64) as u64
     }
 
-    /// A rank from 0 to `count`, which is left out: the n-th is n times as rare as the first, about.
+    /// A rank from 0 to `count`, exclusive: the n-th is about n times as rare as the first.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the count")]
     pub(super) fn zipf(&mut self, count: usize) -> usize {
         // The sum of 1/n grows as the logarithm.

@@ -1,4 +1,4 @@
-//! How does a packet become bytes?
+//! Encoding of a packet as bytes.
 
 use super::{Checksum, L4, Packet};
 use crate::oracle::{checksum, pseudo_header};

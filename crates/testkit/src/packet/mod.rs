@@ -1,4 +1,4 @@
-//! How does a test write down a packet?
+//! A builder for packets.
 //!
 //! ```
 //! use inband_testkit::packet;
@@ -11,19 +11,19 @@ mod bytes;
 #[cfg(test)]
 mod tests;
 
-/// What the checksum field of TCP or UDP holds.
+/// The checksum field of TCP or UDP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checksum {
-    /// The right value.
+    /// The correct value.
     #[default]
     Right,
-    /// The right value plus this, modulo 2^16.
+    /// The correct value plus this, modulo 2^16.
     WrongBy(u16),
     /// This value.
     Field(u16),
 }
 
-/// An IP packet, usually in an Ethernet frame, before it is bytes.
+/// An IP packet, usually in an Ethernet frame, before encoding.
 #[derive(Clone, Debug)]
 pub struct Packet {
     without_ethernet: bool,
@@ -81,7 +81,7 @@ impl Packet {
         Self { without_ethernet: true, ..self }
     }
 
-    /// Adds an 802.1Q tag behind the tags there are.
+    /// Adds an 802.1Q tag after any existing tags.
     #[must_use]
     pub fn vlan(self, id: u16) -> Self {
         self.tag(0x8100, id)
@@ -100,7 +100,7 @@ impl Packet {
         Self { tags: Vec::new(), ..self }
     }
 
-    /// Makes it IPv4, as it is from the start.
+    /// Makes it IPv4, the default.
     #[must_use]
     pub fn ipv4(self) -> Self {
         Self { version: 4, ..self }
@@ -136,7 +136,8 @@ impl Packet {
         Self { ttl, ..self }
     }
 
-    /// Sets the options of the TCP header, or of the IPv4 header where it is not TCP (yet); zeros complete a word.
+    /// Sets the options of the TCP header, or of the IPv4 header if it is not TCP (yet); zeros complete a
+    /// word.
     #[must_use]
     pub fn options(mut self, options: &[u8]) -> Self {
         let mut options = options.to_vec();
@@ -149,7 +150,7 @@ impl Packet {
     }
 
     /// Adds an IPv6 extension header of type `next_header`; the body is what follows its first two bytes,
-    /// completed by zeros to 8 bytes.
+    /// zero-padded to 8 bytes.
     #[must_use]
     pub fn extension(mut self, next_header: u8, body: &[u8]) -> Self {
         self.extensions.push((next_header, body.to_vec()));
@@ -163,19 +164,19 @@ impl Packet {
         Self { fragment: Some((offset, more)), ..self }
     }
 
-    /// Sets what the IPv4 header checksum holds.
+    /// Sets the IPv4 header checksum field.
     #[must_use]
     pub fn ip_checksum(self, ip_checksum: Checksum) -> Self {
         Self { ip_checksum, ..self }
     }
 
-    /// Makes it TCP between these ports.
+    /// Makes it TCP with these ports.
     #[must_use]
     pub fn tcp(self, source: u16, destination: u16) -> Self {
         Self { l4: L4::Tcp { source, destination, options: Vec::new() }, ..self }
     }
 
-    /// Makes it UDP between these ports.
+    /// Makes it UDP with these ports.
     #[must_use]
     pub fn udp(self, source: u16, destination: u16) -> Self {
         Self { l4: L4::Udp { source, destination }, ..self }
@@ -187,13 +188,13 @@ impl Packet {
         Self { l4: L4::Raw(number), ..self }
     }
 
-    /// Sets what the checksum field of TCP or UDP holds.
+    /// Sets the checksum field of TCP or UDP.
     #[must_use]
     pub fn checksum(self, checksum: Checksum) -> Self {
         Self { checksum, ..self }
     }
 
-    /// Sets the length field of UDP, right or not.
+    /// Sets the length field of UDP, correct or not.
     #[must_use]
     pub fn udp_length(self, length: u16) -> Self {
         Self { udp_length: Some(length), ..self }
@@ -205,13 +206,13 @@ impl Packet {
         Self { payload: payload.to_vec(), ..self }
     }
 
-    /// Adds bytes behind the IP packet, as Ethernet does to short ones.
+    /// Adds bytes after the IP packet, as Ethernet does to short ones.
     #[must_use]
     pub fn padding(self, padding: &[u8]) -> Self {
         Self { padding: padding.to_vec(), ..self }
     }
 
-    /// Removes the bytes behind the IP packet.
+    /// Removes the bytes after the IP packet.
     #[must_use]
     pub fn unpadded(self) -> Self {
         self.padding(&[])

@@ -1,4 +1,4 @@
-//! The builder against bytes that others wrote.
+//! The packet builder against bytes written by other programs.
 
 use super::{Checksum, packet};
 use crate::hex;

@@ -1,4 +1,4 @@
-//! Arbitrary payloads, and small harm done to frames.
+//! Arbitrary payloads, and small corruptions of frames.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ pub fn payload(most: usize) -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Small harm to a frame.
+/// A small corruption of a frame.
 #[derive(Clone, Debug)]
 pub enum Mutation {
     /// Sets a byte.
@@ -31,7 +31,7 @@ pub enum Mutation {
     Remove(prop::sample::Index, u8),
 }
 
-/// Any small harm.
+/// Any small corruption.
 pub fn mutation() -> impl Strategy<Value = Mutation> {
     let index = any::<prop::sample::Index>;
     prop_oneof![
@@ -45,7 +45,7 @@ pub fn mutation() -> impl Strategy<Value = Mutation> {
 }
 
 impl Mutation {
-    /// Harms `frame`; an empty one stays as it is.
+    /// Corrupts `frame`; an empty one is unchanged.
     pub fn apply(&self, frame: &mut Vec<u8>) {
         if frame.is_empty() {
             return;

@@ -1,7 +1,7 @@
-//! Which packets, INT headers and reports may a property be tried on?
+//! Strategies for arbitrary packets, INT headers and reports.
 //!
-//! The distributions favour what code gets wrong: empty and odd payloads, fields full of zeros and ones, headers
-//! that are barely there.
+//! The distributions favor what code gets wrong: empty and odd payloads, fields full of zeros and ones,
+//! headers that are barely complete.
 
 mod bytes;
 mod packets;

@@ -10,13 +10,14 @@ use crate::oracle;
 use crate::packet::{Checksum, Packet, packet};
 use crate::report::{Individual, ReportGroup, inner_only, int_report, report_group};
 
-/// Destination ports that mean something to some header, beside any other.
+/// Destination ports with a meaning to some header, and any other.
 pub const ARBITRARY_PORTS: [u16; 6] = [80, 4789, 4790, 6081, 32766, 33122];
 
-/// Packets as hosts send them: IPv4 and IPv6, options and extension headers, VLAN tags, every fragment, TCP, UDP
-/// and other protocols, payloads of 0 to `most` bytes, right, wrong and missing checksums, Ethernet padding.
+/// Packets as hosts send them: IPv4 and IPv6, options and extension headers, VLAN tags, every fragment, TCP,
+/// UDP and other protocols, payloads of 0 to `most` bytes, correct, wrong and missing checksums, Ethernet
+/// padding.
 ///
-/// Nothing behind the L4 header looks like an INT shim.
+/// What follows the L4 header never looks like an INT shim.
 pub fn ip_packet(most: usize) -> impl Strategy<Value = Packet> {
     let link = vec((prop_oneof![Just(0x8100_u16), Just(0x88a8)], any::<u16>()), 0..3);
     (link, ip(), l4(), checksum(), payload(most), padding()).prop_map(
@@ -70,7 +71,7 @@ fn gre_with_checksum(framed: &[u8]) -> Vec<u8> {
     gre
 }
 
-/// Types of INT are 1 to 3, in the upper half of the first byte behind the L4 header.
+/// Types of INT are 1 to 3, in the upper half of the first byte after the L4 header.
 fn not_int(mut payload: Vec<u8>) -> Vec<u8> {
     if let Some(first) = payload.first_mut().filter(|first| (0x10..0x40).contains(*first)) {
         *first |= 0x40;
@@ -144,7 +145,7 @@ impl L4 {
     }
 }
 
-/// The L4 header, and the header of a tunnel behind it.
+/// The L4 header, and a tunnel header after it.
 fn l4() -> impl Strategy<Value = (L4, Vec<u8>)> {
     let port = || prop_oneof![2 => any::<u16>(), 1 => proptest::sample::select(&ARBITRARY_PORTS[..])];
     let options = prop_oneof![2 => Just(Vec::new()), 1 => vec(any::<u8>(), 0..=40).prop_map(not_int)];
@@ -159,7 +160,7 @@ fn l4() -> impl Strategy<Value = (L4, Vec<u8>)> {
     ]
 }
 
-/// Headers of VXLAN, VXLAN-GPE, Geneve and GRE with what may stand in them.
+/// Headers of VXLAN, VXLAN-GPE, Geneve and GRE with arbitrary fields.
 fn tunnel() -> impl Strategy<Value = (L4, Vec<u8>)> {
     let vni = any::<[u8; 3]>;
     let gpe = (prop_oneof![Just(1_u8), Just(3), any::<u8>()], vni());
@@ -189,7 +190,7 @@ fn geneve(options: &[(u16, u8, Vec<[u8; 4]>)]) -> Vec<u8> {
     [&[length(options.len() / 4), 0, 0x65, 0x58, 0, 0, 7, 0][..], &options].concat()
 }
 
-/// Mostly right checksums; wrong ones, and the fields that are special: 0 and 0xffff.
+/// Mostly correct checksums; wrong ones, and the special values 0 and 0xffff.
 fn checksum() -> impl Strategy<Value = Checksum> {
     prop_oneof![
         6 => Just(Checksum::Right),
@@ -228,7 +229,7 @@ fn int() -> impl Strategy<Value = Int> {
     prop_oneof![2 => md, 1 => mx]
 }
 
-/// Datagrams of 1 to 4 reports that follow the format to the letter.
+/// Datagrams of 1 to 4 reports that follow the format strictly.
 pub fn report_datagram() -> impl Strategy<Value = ReportGroup> {
     (0..64_u8, 0..1_u32 << 22, any::<u32>(), vec(individual(), 1..=4)).prop_map(
         |(hw_id, sequence, node_id, reports)| {

@@ -6,7 +6,7 @@ use crate::tcp::Segment;
 use crate::tcp::receiver::Receiver;
 use crate::time::{MILLISECOND, Nanos, SECOND};
 
-/// Time from one end to the other.
+/// One-way delay.
 const ONE_WAY_NS: Nanos = 50_000;
 
 #[test]
@@ -109,7 +109,8 @@ fn bulk(bytes: u64) -> TcpTraffic {
     TcpTraffic { bytes: Some(bytes), writes: None }
 }
 
-/// Runs a connection in which the first copy of every segment that `is_lost` names is lost; with what was sent.
+/// Runs a connection in which the first copy of every segment selected by `is_lost` is lost; returns what was
+/// sent.
 fn run(
     traffic: TcpTraffic,
     until: Nanos,

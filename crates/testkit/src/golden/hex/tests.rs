@@ -1,4 +1,4 @@
-//! Does the text give back the packets it shows?
+//! Round trips of the text format.
 
 use proptest::collection::vec;
 use proptest::prelude::{any, proptest};
