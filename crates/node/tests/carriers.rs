@@ -1,4 +1,4 @@
-//! What each encapsulation does to the packet, fact by fact: MD and MX, IPv4 and IPv6, source, transit hop, sink.
+//! Changes of each encapsulation to the packet: MD and MX, IPv4 and IPv6, source, transit hop, sink.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -14,8 +14,8 @@ use support::{code_points, ethernet, frame, ipv4, layers, locate, node_config, p
 
 const MODES: [Mode; 2] = [Mode::Md, Mode::Mx];
 
-/// Sends `original` through source, transit hop and sink, checks every sum on the way and that it comes back, and
-/// hands what the source and the transit hop sent to `check`.
+/// Sends `original` through source, transit hop and sink, checks every sum on the path and that the original
+/// is restored, and passes the packets sent by the source and the transit hop to `check`.
 fn carry(
     original: &[u8],
     kind: EncapsulationKind,

@@ -1,4 +1,4 @@
-//! INT in copies of packets: the packets stay as they are, the copies end at the sink.
+//! INT in copies of packets: the packets are unchanged, the copies end at the sink.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -16,7 +16,7 @@ fn config(edges: (bool, bool), clone: u32) -> NodeConfig {
     config
 }
 
-/// The next clone, which leaves as the packets do.
+/// The next clone, which leaves by the same interface as the packets.
 fn next_clone(source: &mut Node) -> Option<Vec<u8>> {
     match source.poll_output()? {
         Output::Clone(OwnPacket { egress: 2, link: Link::Ethernet, bytes }) => Some(bytes),

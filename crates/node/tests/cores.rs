@@ -1,4 +1,4 @@
-//! Cores that do the work of one node together: what they share, and what each has of its own.
+//! Cores that share the work of one node: shared and per-core state.
 #![allow(unsafe_code, reason = "an allocator that counts is unsafe by its trait")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -21,7 +21,7 @@ use inband_wire::report::ReportGroup;
 
 use support::{next_packet, next_report, node_config, passage, tcp_frame};
 
-/// Counts the bytes that are in use.
+/// Counts the bytes in use.
 struct Counting;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
@@ -71,7 +71,7 @@ fn send(node: &mut Node) {
     let _ = node.handle_frame(Link::Ethernet, &mut frame, &passage());
 }
 
-/// hw_id and number of every report that waits.
+/// hw_id and sequence number of every pending report.
 fn streams(node: &mut Node) -> Vec<(u8, u32)> {
     let mut streams = Vec::new();
     while let Some(payload) = next_report(node) {
@@ -219,7 +219,7 @@ fn another_profile_keeps_what_a_core_knows() {
     for node in &mut nodes {
         node.adopt(Arc::clone(&profile));
         send(node);
-        // The filter remembers the flow, and the counters go on.
+        // The filter still knows the flow, and the counters continue.
         assert_eq!(node.counters().get(Outcome::ReportWithheld), 1);
         assert_eq!(node.counters().get(Outcome::Reported), 1);
         assert!(Arc::ptr_eq(node.profile(), &profile));

@@ -1,4 +1,4 @@
-//! What may not enter the domain, and what may not leave it: INT of a host, and INT that a sink cannot take out.
+//! The borders of a domain: INT sent by a host, and INT that a sink cannot remove.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -97,7 +97,8 @@ fn an_edge_that_accepts_int_lets_it_in_and_another_interface_may_refuse_it() {
     }
 }
 
-/// A GRE packet that says `ethertype` of what is behind its INT, and the original with that EtherType in front of it.
+/// A GRE packet whose shim names `ethertype` for what follows INT, and the original with that EtherType
+/// before it.
 fn gre_with(added: bool, ethertype: u16) -> (Vec<u8>, Vec<u8>) {
     let inner = ipv4(6, &tcp(false, &[], b"payload"));
     let gre = |protocol: u16, payload: &[u8]| [&[0, 0][..], &protocol.to_be_bytes(), payload].concat();
@@ -132,7 +133,7 @@ fn a_next_protocol_that_is_no_registered_ethertype_is_discarded() {
     {
         assert_dropped(EncapsulationKind::Gre, &gre_with(added, ethertype).0, Outcome::NotStripped);
     }
-    // The outer header would be taken away from something that is no IPv6 packet.
+    // The outer header would be removed from something other than an IPv6 packet.
     assert_dropped(EncapsulationKind::Gre, &gre_with(true, 0x86dd).0, Outcome::NotStripped);
 }
 
@@ -155,7 +156,7 @@ fn a_source_starts_no_int_that_a_sink_could_not_take_out() {
     }
 }
 
-/// Puts `more` in front of byte `at` and makes the outer lengths and the IPv4 header checksum right for it.
+/// Inserts `more` before byte `at` and corrects the outer lengths and the IPv4 header checksum.
 fn insert(packet: &mut Vec<u8>, at: usize, more: &[u8]) {
     let udp = layers(packet).udp(packet).is_some().then(|| layers(packet).l4);
     let grow = |packet: &mut Vec<u8>, at: usize| {
@@ -170,7 +171,7 @@ fn insert(packet: &mut Vec<u8>, at: usize, more: &[u8]) {
     repair_ip_checksum(packet);
 }
 
-/// A packet with INT-MD and a destination header of one word behind it, and what it was before.
+/// A packet with INT-MD followed by a destination header of one word, and the original packet.
 fn row(kind: EncapsulationKind) -> (Vec<u8>, Vec<u8>) {
     let plain = match kind {
         EncapsulationKind::UdpPort => {
@@ -281,7 +282,7 @@ fn a_broken_tcp_header_does_not_bring_the_mark_into_the_domain() {
     assert!(ip_checksum_is_right_of(&sent));
     assert_eq!(node.counters().get(Outcome::Remarked), 1);
     assert_eq!(node.counters().get(Outcome::Malformed), 1);
-    // Inside the domain, and on its way out, it is as it was.
+    // Inside the domain, and where it leaves, it is unchanged.
     let mut sink = sink(EncapsulationKind::Dscp);
     assert_eq!(through(&mut sink, &packet), Some(packet));
 }

@@ -15,7 +15,7 @@ fn config(id: u32, edges: (bool, bool)) -> NodeConfig {
     config
 }
 
-/// A domain with one word of every hop and 8 bytes of the source's.
+/// A domain with one word for every hop and 8 source-only bytes.
 fn known(config: &mut NodeConfig, value: &str) {
     let mut domain = support::domain(0x5453, 0, 2, "source-only", "ethernet-source");
     domain.metadata.extend(support::domain(0x5453, 1, 1, "every-hop", value).metadata);
@@ -72,7 +72,7 @@ fn a_transit_hop_pads_a_domain_it_does_not_know_or_adds_nothing_as_configured() 
 
 #[test]
 fn the_stack_is_whole_hops_and_the_sources_metadata() {
-    // int-2.1/md-41: two hops of Hop ML words each, and below them the words that the source alone added.
+    // int-2.1/md-41: two hops of Hop ML words each, and below them the words that only the source added.
     let before = started();
     let mut config = config(2, (false, false));
     known(&mut config, "0x000000bb");
@@ -118,7 +118,7 @@ fn a_source_cannot_ask_for_what_is_not_configured() {
     assert!(Node::new(&config).is_err());
 }
 
-/// DS Instruction, the stack and the hops of a packet as a node reads it that knows the domain.
+/// DS Instruction, the stack and the hops of a packet, as read by a node that knows the domain.
 fn read(packet: &[u8], hops: usize, source_only: &[u8]) -> u16 {
     let mut config = config(2, (false, false));
     known(&mut config, "0x000000bb");
@@ -155,7 +155,7 @@ fn a_source_clears_the_bits_of_source_only_metadata_that_it_does_not_add() {
     }
 }
 
-/// A node whose egress MTU leaves no room for a hop in `before`.
+/// A node whose egress MTU has no room for a hop in `before`.
 fn without_room(before: &[u8], knows: bool, change: impl FnOnce(&mut NodeConfig)) -> Node {
     let mut config = config(2, (false, false));
     if knows {
@@ -170,7 +170,7 @@ fn without_room(before: &[u8], knows: bool, change: impl FnOnce(&mut NodeConfig)
 #[test]
 fn an_intermediate_report_leaves_source_only_metadata_in_the_packet() {
     // int-2.1/mtu-06: the report is marked as intermediate and has the whole stack; this node's hop is in the packet.
-    // int-2.1/md-42: the words that the source alone added stay, as DS Instruction says that they are there.
+    // int-2.1/md-42: the words that only the source added stay, as DS Instruction announces them.
     let before = started();
     let mut node = without_room(&before, true, |_| {});
     let after = through(&mut node, &before).unwrap();
@@ -214,7 +214,7 @@ fn a_node_that_cannot_tell_hops_from_source_only_metadata_takes_nothing_out() {
 
 #[test]
 fn the_source_numbers_only_packets_that_hold_its_numbers() {
-    // int-2.1/md-42: what a sink takes for a gap would be no loss.
+    // int-2.1/md-42: the sink would see a gap where no packet was lost.
     let mut source = config(1, (true, false));
     source.domains = vec![support::domain(0x5453, 0, 1, "source-only", "sequence-number")];
     source.source.domain = Some(support::source_domain(0x5453, &[0]));

@@ -1,4 +1,4 @@
-//! What does a source do with tunnels that are cut short, or that seem to carry INT already?
+//! Truncated tunnels, and packets that seem to carry INT already, at a source.
 #![allow(clippy::unwrap_used, reason = "the helper is a test's")]
 
 use inband_node::config::{Prefix, WatchEntry};
@@ -10,7 +10,7 @@ const VXLAN_GPE: DomainPlan = DomainPlan([5, 0, 0x90, 0, 0, 0, 0, 0]);
 const GENEVE: DomainPlan = DomainPlan([6, 0, 0x90, 0, 0, 0, 0, 0]);
 const GRE: DomainPlan = DomainPlan([4, 0, 0x90, 0, 0, 0, 0, 0]);
 
-/// Sends a frame through source and sink; what the source sent, what the sink sent, and whether INT was started.
+/// Sends a frame through source and sink; returns what each sent, and whether INT was started.
 fn through(domain: DomainPlan, frame: &[u8]) -> (Vec<u8>, Vec<u8>, bool) {
     let plan = NodePlan([0; 4]);
     let mut nodes = nodes(&domain, &[plan; 2]);
@@ -39,7 +39,7 @@ fn a_tunnel_header_that_is_half_padding_starts_no_int() {
 
 #[test]
 fn int_is_not_started_in_what_a_host_sent_as_int_and_does_not_leave_the_domain() {
-    // int-2.1/domain-03, int-2.1/domain-07: an INT header of version 0 is none this node knows.
+    // int-2.1/domain-03, int-2.1/domain-07: an INT header of version 0 is unknown to this node.
     let mut int = int_md().hop(1).bytes();
     (int[3], int[4]) = (3, 0);
     let chained =

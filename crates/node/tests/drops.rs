@@ -1,4 +1,4 @@
-//! Dropped packets: which are reported, as what, and how often.
+//! Reports of dropped packets: which, with what metadata, and how often.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -137,7 +137,7 @@ fn a_tail_drop_in_a_watched_queue_is_a_queue_report_within_its_quota() {
             assert_eq!(report.drop(), Some(Drop { queue_id: 3, reason: TAIL_DROP }));
         });
     }
-    // The quota is used up: it is a drop of a watched flow, once per interval.
+    // The quota is exhausted: it counts as a drop of a watched flow, once per interval.
     node.handle_drop(Link::Ethernet, &tcp_frame(b""), &passage(), TAIL_DROP);
     with_report(&mut node, |report| assert!(report.dropped() && !report.congested_queue()));
     assert_eq!(drop(&mut node, &tcp_frame(b""), TAIL_DROP), 0);

@@ -1,4 +1,4 @@
-//! What does a node do with INT 1.0, 0.5, 2016 and Host-INT, header by header?
+//! Processing of INT 1.0, 0.5, 2016 and Host-INT, header by header.
 #![allow(clippy::unwrap_used, reason = "the helpers are a test's")]
 
 use inband_node::config::{
@@ -12,7 +12,7 @@ use inband_testkit::{
 };
 use inband_wire::report::ReportGroup;
 
-/// A node of id 7 inside its domain, on interfaces of 9000 bytes.
+/// A node of id 7 inside its domain, on interfaces with an MTU of 9000 bytes.
 fn config(version: IntVersion, kind: EncapsulationKind) -> NodeConfig {
     let mut config = NodeConfig::new(7);
     config.node.int_version = Some(version);
@@ -40,7 +40,7 @@ fn source(version: IntVersion, kind: EncapsulationKind) -> NodeConfig {
     config
 }
 
-/// What the node sends, which has right checksums, and the node.
+/// The node's output, which has correct checksums, and the node.
 fn through(config: &NodeConfig, frame: &[u8]) -> (Vec<u8>, Node) {
     let mut node = Node::new(config).unwrap();
     let sent = send(&mut node, frame, &NodePlan([0; 4]).passage()).expect("it is not consumed");
@@ -57,7 +57,7 @@ fn plain() -> Packet {
     packet().tcp(40000, 22).payload(b"data")
 }
 
-/// VXLAN-GPE that announces `int` by the next protocol of 0.5 and 2016.
+/// VXLAN-GPE that announces `int` by the Next Protocol of 0.5 and 2016.
 fn in_vxlan_gpe(int: &[u8]) -> Vec<u8> {
     let behind = [&[0x0c, 0, 0, 5, 0, 0, 7, 0][..], int, &[0xee; 14]].concat();
     packet().udp(7, 4790).payload(&behind).build()
@@ -165,7 +165,7 @@ fn reserved_bits_are_not_looked_at_and_stay_until_the_sink_removes_them() {
         let (sent, node) = through(&transit(kind), &frame(&reserved));
         assert_eq!(node.counters().get(Outcome::Pushed), 1, "{int:?}");
         let (usual, _) = through(&transit(kind), &frame(&int));
-        // Behind the L4 checksum the frames differ in the same bits as before.
+        // After the L4 checksum the frames differ in the same bits as before.
         let at = if kind == tcp { 52 } else { 42 };
         let difference = |one: &[u8], other: &[u8]| {
             one[at..].iter().zip(&other[at..]).map(|(one, other)| one ^ other).take(20).collect::<Vec<u8>>()
@@ -314,7 +314,7 @@ fn both_options_of_geneve_leave_and_others_stay() {
 
 #[test]
 fn what_a_domain_of_0_5_sends_in_tunnels_stays_0_5() {
-    // An empty stack could be one of 2016, whose last word has its first bit set.
+    // An empty stack could be of 2016, whose last word has its first bit set.
     let empty = int_in_tunnel();
     let of_0_5 = config(IntVersion::V0_5, EncapsulationKind::VxlanGpe);
     let (sent, _) = through(&of_0_5, &in_vxlan_gpe(&empty.bytes()));
@@ -331,7 +331,7 @@ fn a_destination_header_alone_counts_only_where_it_is_one() {
     let (left, node) = through(&sink(kind), &in_vxlan_gpe(&whole.bytes()));
     assert_eq!(node.counters().get(Outcome::Stripped), 1);
     assert_eq!(left[42..], [&[0x0c, 0, 0, 3, 0, 0, 7, 0][..], &[0xee; 14]].concat());
-    // A label of MPLS, which has the next protocol too, and an option that is somebody else's.
+    // An MPLS label, which shares the Next Protocol, and an option of another vendor.
     let label = in_vxlan_gpe(&[2, 0, 3, 64, 1, 2, 3, 4, 5, 6, 7, 8]);
     let (left, node) = through(&sink(kind), &label);
     assert_eq!((left, node.counters().get(Outcome::Stripped)), (label, 0));
@@ -368,7 +368,7 @@ fn a_port_marks_tcp_and_udp_in_0_5() {
     let (sent, _) = through(&source(IntVersion::V0_5, kind), &udp(53, &[]));
     assert_eq!(sent, udp(33122, &int.behind(&[17, 0, 53, 9]).bytes()));
     assert_eq!(through(&sink(kind), &sent).0, udp(53, &[]));
-    // What only has the port is no INT.
+    // A packet that only uses the port carries no INT.
     let (sent, node) = through(&transit(kind), &tcp(33122, &[]));
     assert_eq!((sent, node.counters().get(Outcome::NoInt)), (tcp(33122, &[]), 1));
 }
@@ -385,7 +385,7 @@ fn a_domain_of_0_5_may_leave_l4_alone() {
     let source = send(&mut leave_alone(source(IntVersion::V0_5, kind)), &frame, &passage).unwrap();
     let transit = send(&mut leave_alone(transit(kind)), &source, &passage).unwrap();
     let sink = send(&mut leave_alone(sink(kind)), &transit, &passage).unwrap();
-    // Ports, UDP length and checksum are those of the host; the IP length and its checksum are right.
+    // Ports, UDP length and checksum are the host's; the IP length and its checksum are correct.
     assert_eq!(source[34..42], frame[34..42]);
     assert_eq!(transit[34..42], frame[34..42]);
     assert_eq!(oracle::anatomy(&transit).unwrap().end, frame.len() + 24 + 8);
@@ -401,7 +401,7 @@ fn host_int_inserts_36_bytes_before_the_tcp_options_and_44_with_a_new_udp_header
     (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(1), Some(1));
     let (sent, _) = through(&config, &frame);
     let low = u32::try_from(1_700_000_000_000_000_000_u64 & 0xffff_ffff).unwrap();
-    // One interface and one time, named twice.
+    // One interface and one timestamp, reported twice.
     let entry = [7, 0x0001_0001, low, low].map(u32::to_be_bytes).concat();
     let start = [3, 0, 9, 0, 0, 4, 2, 1, 0xcc, 0, 0, 0];
     assert_eq!(sent.len(), frame.len() + 36);
@@ -441,7 +441,7 @@ fn the_sink_of_host_int_clears_the_mark_and_leaves_the_tail_out_of_the_checksum(
     (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(1), Some(1));
     let int = host_int().bytes();
     let mut frame = packet().dscp(5).tcp(1, 22).payload(&[&int[..], b"data"].concat()).build();
-    // A network card put a checksum where it took the UDP header to be.
+    // A network card wrote a checksum where it expected the UDP header.
     frame[86..90].copy_from_slice(&[0, 0, 0xab, 0xcd]);
     let mut node = Node::new(&config).unwrap();
     let left = send(&mut node, &frame, &NodePlan([0; 4]).passage()).unwrap();
@@ -450,8 +450,8 @@ fn the_sink_of_host_int_clears_the_mark_and_leaves_the_tail_out_of_the_checksum(
 
 #[test]
 fn the_sink_reports_the_packet_with_its_stack_and_its_own_metadata_where_it_is_wanted() {
-    // int-2016/roles-03: the sink takes out what it reports.
-    // report-2.0/modes-04: a report of 2.0 and type INT has a fragment with INT 0.5 in it, the shim of 0.5 and all.
+    // int-2016/roles-03: the sink removes what it reports.
+    // report-2.0/modes-04: a report of 2.0 and type INT has a fragment with INT 0.5, including its shim.
     let frame = over_tcp(&int_0_5().behind(&[6, 0, 22, 0]).hop(1));
     for (own, length, bits) in [
         (SinkMetadata::Stack, frame.len() + 8, 0),

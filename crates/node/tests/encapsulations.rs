@@ -34,7 +34,7 @@ fn vxlan_gpe(v6: bool) -> Vec<u8> {
     frame(v6, 17, &udp(v6, 4790, &payload))
 }
 
-/// Geneve with one option of another class in front.
+/// Geneve with one option of another class before INT.
 fn geneve(v6: bool) -> Vec<u8> {
     let mut payload = vec![2, 0, 0x65, 0x58, 0x12, 0x34, 0x56, 0];
     payload.extend([0x01, 0x04, 0x42, 1, 0xde, 0xad, 0xbe, 0xef]);
@@ -199,7 +199,7 @@ fn the_reserved_bits_of_a_shim_are_ignored_on_receipt() {
         let checksum_at = layers(&a).checksum_at();
         packet = b;
         if let Some(at) = checksum_at {
-            // The changed bits were no part of the checksum, so the sink's correction leaves it wrong.
+            // The changed bits were not covered by the checksum, so the sink's correction leaves it wrong.
             packet[at..at + 2].copy_from_slice(&a[at..at + 2]);
         }
         assert_eq!(packet, a, "{kind:?}");
@@ -325,7 +325,7 @@ fn the_probe_marker_is_a_number_in_network_byte_order() {
 
 #[test]
 fn every_encapsulation_can_report_its_stack_on_the_way() {
-    // int-2.1/mtu-05: in each encapsulation the reported stack makes room for the hop of this node.
+    // int-2.1/mtu-05: in each encapsulation, reporting the stack makes room for the hop of this node.
     // int-2.1/mtu-06: the report is marked as intermediate, and that hop is the one on the packet's stack.
     for (kind, name, original) in cases() {
         let mut nodes = path(2, kind, Mode::Md);
@@ -352,7 +352,7 @@ fn every_encapsulation_can_report_its_stack_on_the_way() {
 
 #[test]
 fn a_sink_takes_a_whole_frame_out_of_an_added_gre_header() {
-    // int-2.1/gre-04: the source of another vendor put Ethernet, not IP, behind GRE.
+    // int-2.1/gre-04: another vendor's source put Ethernet, not IP, behind GRE.
     let original = tcp_with_options(false);
     let (with_ip, _, location) = started(EncapsulationKind::Gre, &original);
     let mut packet = with_ip[..location.end].to_vec();

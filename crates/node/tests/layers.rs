@@ -20,7 +20,7 @@ const INNER_KINDS: [EncapsulationKind; 4] = [
     EncapsulationKind::Udp,
 ];
 
-/// IP packets that can be inside of a tunnel.
+/// IP packets that can be inside a tunnel.
 fn inner_packets(kind: EncapsulationKind) -> Vec<(bool, Vec<u8>)> {
     let mut packets = Vec::new();
     for v6 in [false, true] {
@@ -76,7 +76,7 @@ fn path(length: u32, layer: Layer, kind: EncapsulationKind, mode: Mode) -> Vec<N
     (1..=length).map(node).collect()
 }
 
-/// The code points of the two layers, DSCP only where one of them is marked by it.
+/// The code points of the two layers, with DSCP only if one of them is marked by it.
 fn code_points(kinds: &[EncapsulationKind]) -> CodePoints<'static> {
     let is_dscp = kinds.contains(&EncapsulationKind::Dscp);
     CodePoints { dscp: if is_dscp { CodePoints::DEFAULT.dscp } else { &[] }, ..CodePoints::DEFAULT }
@@ -271,7 +271,7 @@ fn a_tunnel_in_fragments_is_left_alone() {
     let mut source = path(2, Layer::Inner, EncapsulationKind::Dscp, Mode::Md).remove(0);
     assert_eq!(through(&mut source, &first).unwrap(), first);
     assert_eq!(source.counters().get(Outcome::NoInt), 1);
-    // int-2.1/modes-01: a report changes nothing.
+    // int-2.1/modes-01: reporting changes nothing.
     let mut watching = path(2, Layer::Inner, EncapsulationKind::Dscp, Mode::Xd).remove(0);
     assert_eq!(through(&mut watching, &first).unwrap(), first);
     assert_eq!(support::reports(&mut watching).len(), 1);
@@ -304,7 +304,7 @@ fn the_inner_layer_has_the_encapsulations_behind_tcp_and_udp() {
 
 #[test]
 fn a_header_that_need_not_change_keeps_a_checksum_that_could_not_be_corrected_and_back() {
-    // An IPv4 header checksum of 0xffff means what 0 means, so INT is not started inside of it either.
+    // An IPv4 header checksum of 0xffff is equivalent to 0, so INT is not started inside it either.
     let mut original = tunnels(false, &inner_packets(EncapsulationKind::Dscp)[1]).remove(0).1;
     original[24..26].fill(0xff);
     let mut source = path(2, Layer::Inner, EncapsulationKind::Dscp, Mode::Md).remove(0);
@@ -314,7 +314,7 @@ fn a_header_that_need_not_change_keeps_a_checksum_that_could_not_be_corrected_an
 
 #[test]
 fn a_new_ip_header_inside_of_a_tunnel_is_where_int_is_found_again() {
-    // int-2.1/l4-07: ESP inside of VXLAN gets a new IP and UDP header there.
+    // int-2.1/l4-07: ESP inside VXLAN gets a new IP and UDP header there.
     for mode in [Mode::Md, Mode::Mx] {
         let inner = ethernet(0x86dd, &ipv6(50, &[0x5a; 21]));
         let payload = [&[8, 0, 0, 0, 0, 0, 7, 0][..], &inner].concat();

@@ -1,4 +1,4 @@
-//! Does a sink find losses where packets of INT 2.1 carry Host-INT's numbers as domain-specific metadata?
+//! Loss detection for INT 2.1 packets with Host-INT's numbers as domain-specific metadata.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -62,7 +62,7 @@ fn a_gap_in_the_numbers_is_reported_with_host_ints_summary() {
         });
         let (domain, summary, dropped) = seen.unwrap();
         assert_eq!((domain, dropped), (DOMAIN, true));
-        // Node ids of source and sink, interfaces, time, the last number before the gap, how many are missing.
+        // Node ids of source and sink, interfaces, time, the last number before the gap, the missing count.
         assert_eq!(
             (&summary[..8], &summary[16..]),
             (&[0, 0, 0, 1, 0, 0, 0, 2][..], &[0, 0, 0, 3, 0, 0, 0, 2][..])
@@ -93,7 +93,7 @@ fn a_packet_that_has_no_room_for_int_takes_no_number() {
 
 #[test]
 fn a_packet_whose_number_has_no_room_leaves_no_gap() {
-    // int-2.1/md-42: with room for the fixed headers only the source gives no number, and says so.
+    // int-2.1/md-42: with room only for the fixed headers, the source assigns no number, and indicates it.
     let (mut source, mut sink) = source_and_sink(Mode::Md);
     let mut last = 0;
     for payload in [10, 1435, 1436, 1440, 1444, 1450, 10, 1439, 10] {

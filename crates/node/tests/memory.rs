@@ -1,4 +1,4 @@
-//! The smart filter takes its memory once, whatever number of flows comes by.
+//! The smart filter allocates its memory once, independent of the number of flows.
 #![allow(unsafe_code, reason = "an allocator that counts is unsafe by its trait")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -13,7 +13,7 @@ use inband_wire::layers::Link;
 
 use support::{node_config, passage, tcp_frame};
 
-/// Counts the bytes that are in use.
+/// Counts the bytes in use.
 struct Counting;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
@@ -36,9 +36,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Flows of the test; ten million with `--release`, fewer where packets take longer.
+/// Number of flows; ten million with `--release`, fewer in slower builds.
 const FLOWS: u32 = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
-/// What docs/reporting.md promises: 100 bytes for each flow and drop that is remembered, and 6 MiB.
+/// The bound in docs/reporting.md: 100 bytes for each stored flow and drop, and 6 MiB.
 const MAX_BYTES: usize = (65_536 + 16_384) * 100 + (6 << 20);
 
 #[test]
@@ -62,16 +62,16 @@ fn ten_million_flows_take_no_more_memory_than_one() {
     let at_the_end = IN_USE.load(Ordering::Relaxed);
     assert!(at_the_end <= most, "{warm} bytes at first, {at_the_end} at the end");
     assert_eq!(node.counters().get(Outcome::NoInt), u64::from(FLOWS) + 1);
-    // Every flow was reported; only the first one came twice.
+    // Every flow was reported; only the first one arrived twice.
     assert_eq!(node.counters().get(Outcome::Reported), u64::from(FLOWS));
     assert_eq!(open.counters().packets(), 0);
 }
 
-/// Sends a packet of the flow with this number and takes its report.
+/// Sends a packet of the flow with this number and discards its report.
 fn send(node: &mut Node, frame: &[u8], buffer: &mut [u8], flow: u32) {
     let packet = &mut buffer[1100..];
     packet.copy_from_slice(frame);
-    // The destination address is what tells the flows apart.
+    // The destination address distinguishes the flows.
     packet[30..34].copy_from_slice(&(0x0b00_0000 + flow).to_be_bytes());
     let end = buffer.len();
     let mut frame = Frame::new(buffer, 1100..end).unwrap();

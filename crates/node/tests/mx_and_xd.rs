@@ -1,4 +1,4 @@
-//! INT-MX and INT-XD: metadata goes into reports, packets grow once or not at all.
+//! INT-MX and INT-XD: metadata goes into reports; packets grow at most once.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -109,7 +109,7 @@ fn source_inserted_metadata_travels_unchanged_and_is_reported_in_the_fragment() 
     let mut transit = Node::new(&transit).unwrap();
     assert_eq!(through(&mut transit, &started).unwrap(), started);
     with_report(&mut transit, |report| {
-        // int-2.1/mx-09: what every node exports is there, what the source inserted is in the fragment.
+        // int-2.1/mx-09: the report has what every node exports; the fragment has what the source inserted.
         assert_eq!((report.domain_specific_id(), report.ds_md_bits()), (0xabcd, 0x2000));
         assert_eq!(report.domain_metadata(), [1, 2, 3, 4, 5, 6, 7, 8]);
     });

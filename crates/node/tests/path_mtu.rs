@@ -39,7 +39,7 @@ fn replies(node: &mut Node) -> Vec<OwnPacket> {
     std::iter::from_fn(|| next_packet(node)).collect()
 }
 
-/// What a message says: its MTU and what it quotes. Its addresses, lengths and checksums are checked.
+/// The MTU and the quoted packet of a message. Checks its addresses, lengths and checksums.
 fn read(reply: &OwnPacket, about: &[u8]) -> (usize, Vec<u8>) {
     let frame = &reply.bytes;
     assert_eq!(reply.egress, 1, "the interface the packet came in by");
@@ -130,7 +130,7 @@ fn a_transit_hop_quotes_the_packet_as_its_sender_made_it() {
 
 #[test]
 fn int_that_is_already_too_big_for_the_next_link_is_told_of() {
-    // int-2.1/mtu-02: MX adds nothing at this hop, and MD with no hop left neither.
+    // int-2.1/mtu-02: MX adds nothing at this hop, nor does MD with no hop left.
     for mode in [Mode::Mx, Mode::Md] {
         let mut source = config(1, (true, false), EncapsulationKind::Dscp, 9000, Icmp::Own);
         source.source.mode = mode;
@@ -148,8 +148,8 @@ fn int_that_is_already_too_big_for_the_next_link_is_told_of() {
     }
 }
 
-/// Sends packets of the size the path allows, as far as the sender knows, until nobody complains; returns what the
-/// last node reported, how many messages came, and that size.
+/// Sends packets of the largest size known to fit until no more messages arrive; returns the number of hops
+/// pushed, the number of messages, and that size.
 fn discover(icmp: Icmp, mtus: [usize; 4]) -> (u64, usize, usize) {
     let mut nodes: Vec<_> = (1..=4)
         .zip(mtus)
@@ -188,7 +188,7 @@ fn a_sender_that_follows_the_messages_ends_with_packets_that_carry_all_metadata(
     assert_eq!((messages, size), (2, 1400 - 16 - 2 * HOP));
 }
 
-/// The same packet with one thing changed that forbids to answer it.
+/// The same packet with a single change after which it must not be answered.
 fn unanswerable() -> Vec<(&'static str, Vec<u8>)> {
     let long = [0x40; 1460];
     let v4 = || packet().udp(4000, 53).payload(&long);

@@ -1,4 +1,4 @@
-//! Is `docs/node.toml`, the reference of a node's configuration, what the program knows and defaults to?
+//! `docs/node.toml`, the configuration reference, against the program's keys and defaults.
 #![allow(clippy::unwrap_used, reason = "a file of ours that cannot be read fails the test")]
 
 use std::fmt::Debug;

@@ -1,4 +1,4 @@
-//! What does a node copy where a packet asks for it, and what becomes of the copies?
+//! Replication of packets that request it, and the fate of the copies.
 #![allow(clippy::unwrap_used, reason = "the helpers are a test's")]
 
 use inband_node::config::{
@@ -12,7 +12,7 @@ use inband_wire::Link;
 
 const KIND: EncapsulationKind = EncapsulationKind::VxlanGpe;
 
-/// A node of id 7 whose interfaces 2, 3 and 4 lead on, and 5 to a host.
+/// A node of id 7 whose interfaces 2, 3 and 4 lead to other nodes, and 5 to a host.
 fn node(version: IntVersion, kind: EncapsulationKind) -> Node {
     let mut config = NodeConfig::new(7);
     config.node.int_version = Some(version);
@@ -34,7 +34,7 @@ fn branches() -> [Branch; 2] {
     ]
 }
 
-/// Sends `frame` by interface 2; what is sent, and the copies with their interfaces.
+/// Sends `frame` by interface 2; returns the packet sent, and the copies with their interfaces.
 fn among(node: &mut Node, frame: &[u8], branches: &[Branch]) -> (Vec<u8>, Vec<(u16, Vec<u8>)>) {
     let mut buffer = vec![0xa5; MAX_GROWTH];
     buffer.extend(frame);
@@ -65,7 +65,7 @@ fn every_rep_is_answered_on_the_ways_it_asks_for() {
         let mut node = node(IntVersion::V2016, KIND);
         let flags = replication << 4;
         let (sent, copies) = among(&mut node, &of_2016(flags, &FIRST), &branches());
-        // The original has C clear, every copy has it set, and each says by which port it left.
+        // The original has C clear, every copy has it set, and each names its egress port.
         assert_eq!(sent, of_2016(flags, &[7, 2, 1, 0x8000_0009]));
         let expected: Vec<_> = asked
             .iter()
@@ -161,7 +161,7 @@ fn a_follow_up_has_the_stack_and_is_exempt_from_more() {
     let int = int_in_tunnel().kind(2).bitmap(0x8400).flags(0x18).words(&[7, 2, 1, 0x8000_0009]);
     assert_eq!((follow_up.egress, &follow_up.bytes), (2, &in_vxlan_gpe(&int)));
     assert_eq!(first.counters().get(Outcome::FollowedUp), 1);
-    // Nobody fills it, copies it or follows it up; the sink reports it and keeps it.
+    // No node fills it, copies it or follows it up; the sink reports and discards it.
     let mut next = node(IntVersion::V2016, KIND);
     let (sent, copies) = among(&mut next, &follow_up.bytes, &branches());
     assert_eq!((sent, copies), (follow_up.bytes.clone(), vec![]));

@@ -1,4 +1,4 @@
-//! What a report keeps of a packet: its INT whole, and as much of the original packet as is asked for.
+//! The packet fragment in a report: all of its INT, and the requested part of the original packet.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -25,19 +25,19 @@ const KINDS: [EncapsulationKind; 7] = [
     EncapsulationKind::Geneve,
 ];
 const HOPS: u32 = 6;
-/// What a hop adds.
+/// The metadata a hop adds.
 const HOP_BYTES: usize = 32;
-/// What `truncate` is by default.
+/// The default of `truncate`.
 const TRUNCATE: usize = 128;
 
-/// A VXLAN-GPE header in front of what may be a frame.
+/// A VXLAN-GPE header before what may be a frame.
 const GPE: [u8; 400] = {
     let mut payload = [7; 400];
     (payload[0], payload[1], payload[2], payload[3]) = (0x0c, 0, 0, 3);
     payload
 };
 
-/// The configurations of a path that asks every hop for 8 words, or for 4 in Geneve.
+/// The configurations of a path that requests 8 words from every hop, or 4 in Geneve.
 fn configs(version: IntVersion, kind: EncapsulationKind, mode: Mode) -> Vec<NodeConfig> {
     let nodes = (1..=HOPS).map(|id| {
         let mut config = node_config(id, (id == 1, id == HOPS), kind, mode);
@@ -55,7 +55,7 @@ fn configs(version: IntVersion, kind: EncapsulationKind, mode: Mode) -> Vec<Node
             Instruction::EgressTimestamp,
         ]
         .into_iter()
-        // An option of Geneve has room for less, and 2016 knows no egress timestamp.
+        // A Geneve option has room for less, and 2016 has no egress timestamp.
         .take(if kind == EncapsulationKind::Geneve || version == IntVersion::V2016 { 4 } else { 6 })
         .collect();
         if version == IntVersion::Host0_5 {
@@ -81,14 +81,14 @@ fn original(kind: EncapsulationKind, v6: bool) -> Vec<u8> {
     }
 }
 
-/// The INT headers of the first report in `datagram`, and the packet it holds.
+/// The INT headers of the first report in `datagram`, and the packet it contains.
 fn reported(datagram: &[u8]) -> (Dissection, Vec<u8>) {
     let report = AnyReport::parse(datagram).unwrap().reports().next().unwrap().unwrap();
     let (_, packet, _) = report.packet().unwrap();
     (report.dissect(&CodePoints::DEFAULT), packet.to_vec())
 }
 
-/// The node ids of the hops in a reported packet, the last hop first, none of which is cut.
+/// The node ids of the hops in a reported packet, last hop first, none truncated.
 fn hops(datagram: &[u8]) -> Vec<u32> {
     let (dissection, packet) = reported(datagram);
     let (_, location) = dissection.int().next().unwrap_or_else(|| panic!("no INT in {packet:02x?}"));
@@ -97,7 +97,7 @@ fn hops(datagram: &[u8]) -> Vec<u32> {
     int.hops().map(|hop| hop.metadata().node_id.unwrap()).collect()
 }
 
-/// Sends the packet along the path and returns what came to the sink.
+/// Sends the packet along the path and returns what arrived at the sink.
 fn at_the_sink(nodes: &mut [Node], packet: &[u8]) -> Vec<u8> {
     let (_, before) = nodes.split_last_mut().unwrap();
     before.iter_mut().fold(packet.to_vec(), |packet, node| through(node, &packet).unwrap())
@@ -179,10 +179,10 @@ fn the_older_versions_keep_every_hop_too() {
             let mut configs = configs(version, kind, Mode::Md);
             let sink = configs.last_mut().unwrap();
             sink.report.version = report;
-            // Host-INT's own latency report is of fixed length.
+            // Host-INT's latency report has a fixed length.
             sink.sink.own_metadata = SinkMetadata::None;
             let mut nodes = nodes(&configs);
-            // What was plain VXLAN cannot be told in a shim before 2.0.
+            // A shim before 2.0 cannot record that the packet was plain VXLAN.
             let packet = match kind {
                 EncapsulationKind::VxlanGpe => frame(false, 17, &udp(false, 4790, &GPE)),
                 _ => original(kind, false),
@@ -252,7 +252,7 @@ fn int_in_the_inner_layer_is_kept_behind_the_headers_around_it() {
     }
 }
 
-/// The packet behind five hops, and the sixth node, whose egress MTU leaves no room for a hop.
+/// The packet after five hops, and the sixth node, whose egress MTU has no room for a hop.
 fn without_room(report: impl FnOnce(&mut NodeConfig)) -> (Vec<u8>, Node) {
     let path = configs(IntVersion::V2_1, EncapsulationKind::Dscp, Mode::Md);
     let mut nodes = nodes(&path);
@@ -288,7 +288,7 @@ fn a_stack_that_no_report_holds_stays_in_the_packet() {
             config.report.reports_per_second = 1;
         });
         if counted == Outcome::ReportLimited {
-            // Nothing is left of the second's one report.
+            // The limit of one report a second is used up.
             through(&mut node, &carrying);
             reports(&mut node);
         }

@@ -1,4 +1,4 @@
-//! How reports share datagrams, and when a datagram goes out.
+//! Grouping of reports in datagrams, and when a datagram is sent.
 
 mod support;
 
@@ -10,7 +10,7 @@ use inband_wire::report::ReportGroup;
 
 use support::{node_config, reports, tcp_frame, through};
 
-/// A node that reports every packet, so many to a datagram.
+/// A node that reports every packet, with up to `group` reports a datagram.
 fn node(group: u8, truncate: u16) -> Node {
     let mut config: NodeConfig = node_config(7, (false, false), EncapsulationKind::Dscp, Mode::Xd);
     config.report.group = NonZeroU8::new(group).unwrap_or(NonZeroU8::MIN);
@@ -24,7 +24,7 @@ fn pass(node: &mut Node, packets: usize) {
     }
 }
 
-/// The sequence number of each datagram, and how many reports are in it.
+/// The sequence number of each datagram, and its number of reports.
 fn shape(node: &mut Node) -> Vec<(u32, usize)> {
     let shape = |datagram: &Vec<u8>| {
         let group = ReportGroup::parse(datagram).expect("a node writes right groups");

@@ -1,4 +1,4 @@
-//! Do reports of every version say what the node knows?
+//! Reports of every version contain the node's metadata.
 
 mod support;
 
@@ -25,12 +25,12 @@ fn xd(version: ReportVersion) -> NodeConfig {
     config
 }
 
-/// The low 32 bits of a time, of which one value means that there is none.
+/// The low 32 bits of a time; all ones is reserved for "not available".
 fn low(time: Option<u64>) -> Option<u64> {
     Some((time.unwrap_or(0) & 0xffff_ffff).min(0xffff_fffe))
 }
 
-/// What the format has room for of what the device measured and `asked` names.
+/// The device's measurements that `asked` names and the format can carry.
 fn expected(version: ReportVersion, asked: Instructions, is_drop: bool, passage: &Passage) -> HopMetadata {
     let device = &passage.metadata;
     let asks = |bit| asked.contains(bit);
@@ -178,7 +178,7 @@ fn a_sink_reports_the_stack_in_every_version() {
             assert_eq!(location.version, Version::V2_1);
             assert!(found.tracked_flow());
             let own = own_metadata == SinkMetadata::Report;
-            // Without metadata of its own a report 0.5 names no node: the stack does.
+            // Without metadata of its own a report 0.5 names no node: only the stack does.
             let named = version != ReportVersion::V0_5 || own;
             assert_eq!(read.node_id(), named.then_some(3), "{version:?} {own_metadata:?}");
             if let AnyIndividual::Single(single) = found
@@ -257,7 +257,7 @@ fn what_only_2_0_can_carry_is_refused_by_name() {
     }
 }
 
-/// A source and a sink of Host-INT, of which the sink looks for losses.
+/// A source and a sink of Host-INT, with loss detection at the sink.
 fn hosts(version: ReportVersion) -> [NodeConfig; 2] {
     [(1, (true, false)), (2, (false, true))].map(|(id, edges)| {
         let mut config = node_config(id, edges, EncapsulationKind::Udp, Mode::Md);
@@ -299,7 +299,7 @@ fn losses_are_told_by_host_ints_drop_summary_in_0_5() {
     let [summary] = summaries.as_slice() else { panic!("{summaries:?}") };
     assert_eq!((summary.source_node_id(), summary.sink_node_id()), (1, 2));
     assert_eq!((summary.gap().sequence, summary.gap().count), (2, 1));
-    // host-int-0.5/packet-10: that of the source, and the one by which the sink's packets come.
+    // host-int-0.5/packet-10: the source's interface, and the ingress interface of the sink.
     assert_eq!((summary.ingress_port(), summary.egress_port()), (passage().ingress, passage().ingress));
 
     let [_, sink] = hosts(ReportVersion::V1_0);
@@ -322,7 +322,8 @@ fn a_sink_of_host_int_tells_latency_where_it_may_and_as_0_5() {
         match AnyReport::parse(datagram).unwrap() {
             AnyReport::Single(report) => {
                 if report.kind == ReportKind::Latency {
-                    // host-int-0.5/packet-10: each host's one port, twice, in the last two hops and the number.
+                    // host-int-0.5/packet-10: each host's one port, twice, in the last two hops and the
+                    // number.
                     let port = passage().ingress.to_be_bytes();
                     let twice = [port, port].concat();
                     let hops = &datagram[datagram.len() - 36..];
@@ -333,7 +334,7 @@ fn a_sink_of_host_int_tells_latency_where_it_may_and_as_0_5() {
             AnyReport::Group(_) => (None, None, 0),
         }
     };
-    // Fixed header, IPv4 and TCP header, shim, header, two hops, number: and where it is named, the sink.
+    // Fixed header, IPv4 and TCP header, shim, header, two hops, number, and the sink if it is named.
     let length = 12 + 40 + 4 + 8 + 2 * 16 + 4;
     for own in [SinkMetadata::Stack, SinkMetadata::Report] {
         let named = kind(ReportVersion::V0_5, own, true);

@@ -22,7 +22,7 @@ fn transit(unknown: UnknownInstructions) -> NodeConfig {
     config
 }
 
-/// A packet in whose stack another node has answered `bitmap`.
+/// A packet whose stack has another node's hop for `bitmap`.
 fn before(bitmap: u16) -> Vec<u8> {
     let hop = vec![0x0102_0304; usize::from(words_of(bitmap))];
     let int = int_md().bitmap(bitmap).remaining_hop_count(4).words(&hop);
@@ -45,7 +45,7 @@ fn a_padding_hop_adds_a_word_of_ones_for_each_reserved_bit_so_that_hop_ml_holds(
         assert_eq!(stack(&after)[8..8 + reserved * 4], vec![0xff; reserved * 4], "{bitmap:#06x}");
         assert_eq!(header.remaining_hop_count(), 3);
         assert_eq!(oracle::l4_sum(&after), Some(0xffff), "{bitmap:#06x}");
-        // With the complement, which comes last, the checksum field stays.
+        // With the complement, which is last, the checksum field is unchanged.
         let has_complement = bitmap & 1 == 1;
         assert_eq!(after[50..52] == before[50..52], has_complement, "{bitmap:#06x}");
     }

@@ -1,4 +1,4 @@
-//! Report sessions: who gets a report, under which number, how long, how fast, from which port.
+//! Report sessions: distribution, sequence numbers, lengths, rates and source ports.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -138,7 +138,7 @@ fn numbers_have_no_gaps_where_reports_are_limited() {
 
 #[test]
 fn the_source_port_is_configured_or_a_hash_of_the_flow() {
-    // report-2.0/transport-03: flows differ in the port their reports come from, reports of one flow do not.
+    // report-2.0/transport-03: flows differ in the source port of their reports, reports of one flow do not.
     let report: ReportConfig = toml::from_str("source_port = 6000").unwrap();
     assert_eq!(report.port(0x1234_5678), 6000);
     let report: ReportConfig = toml::from_str("port_entropy = true").unwrap();

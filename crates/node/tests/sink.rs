@@ -1,4 +1,4 @@
-//! What a sink reports, and how a packet leaves the domain.
+//! The sink: its reports, and the packets leaving the domain.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -21,7 +21,7 @@ fn config(own: SinkMetadata) -> NodeConfig {
     config
 }
 
-/// A packet behind source and one transit hop.
+/// A packet after source and one transit hop.
 fn on_its_way(original: &[u8]) -> Vec<u8> {
     let mut nodes = path(3, EncapsulationKind::Dscp, Mode::Md);
     let packet = through(&mut nodes[0], original).unwrap();

@@ -1,4 +1,4 @@
-//! INT of every version and type leaves a sink in no encapsulation.
+//! No encapsulation lets INT of any version and type leave a sink.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -36,7 +36,7 @@ fn originals(kind: EncapsulationKind) -> Vec<Vec<u8>> {
     let tunnel = |port, header: &[u8]| vec![frame(false, 17, &udp(false, port, &[header, &inner].concat()))];
     match kind {
         UdpPort => vec![frame(false, 17, &udp(false, 7777, &[0x55; 24]))],
-        // What was plain VXLAN cannot be told in a shim before 2.0.
+        // A shim before 2.0 cannot record that the packet was plain VXLAN.
         VxlanGpe => {
             [tunnel(4789, &[8, 0, 0, 0, 0, 0, 42, 0]), tunnel(4790, &[12, 0, 0, 3, 0, 0, 42, 0])].concat()
         }
@@ -45,8 +45,8 @@ fn originals(kind: EncapsulationKind) -> Vec<Vec<u8>> {
     }
 }
 
-/// The packet without its L4 checksum, which a changed version leaves wrong by as much, and without its DSCP, which
-/// Host-INT does not keep.
+/// The packet without its L4 checksum, which a changed version leaves wrong by the same difference, and
+/// without its DSCP, which Host-INT does not preserve.
 fn comparable(packet: &[u8]) -> Vec<u8> {
     let mut packet = packet.to_vec();
     let at = layers(&packet);
@@ -58,13 +58,13 @@ fn comparable(packet: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// The greatest type of INT header: before 2.0 type 3 is Host-INT's alone, and MX came with 2.1.
+/// The highest type of INT header: before 2.0 type 3 is Host-INT's alone, and MX was added in 2.1.
 fn types(version: IntVersion, kind: EncapsulationKind) -> u8 {
     let has_three = matches!(version, IntVersion::V2_1 | IntVersion::Host0_5) || kind == Geneve;
     if has_three { 3 } else { 2 }
 }
 
-/// Where the INT of a packet starts, and where its metadata header.
+/// Offsets of a packet's INT and of its metadata header.
 fn place(version: IntVersion, packet: &[u8], kind: EncapsulationKind) -> (usize, usize) {
     if version == IntVersion::V2_1 {
         let location = locate(packet, kind);
@@ -100,7 +100,7 @@ fn assert_no_leak(config: &NodeConfig, packet: &[u8], original: &[u8], case: &st
 
 #[test]
 fn no_version_and_no_type_of_int_leaves_a_sink_in_any_encapsulation() {
-    // int-2.1/sink-01: the sink removes all INT, and int-2.1/md-01: Ver is 2, of any other nothing is known.
+    // int-2.1/sink-01: the sink removes all INT; int-2.1/md-01: Ver is 2, any other is unknown.
     for (version, kinds) in DOMAINS {
         for kind in kinds.iter().copied() {
             let mut cases = 0;
@@ -108,7 +108,7 @@ fn no_version_and_no_type_of_int_leaves_a_sink_in_any_encapsulation() {
                 let mut source = Node::new(&config(version, kind, (true, false))).unwrap();
                 let sent = through(&mut source, &original).unwrap();
                 if sent == original {
-                    // Not every encapsulation takes both TCP and UDP.
+                    // Not every encapsulation carries both TCP and UDP.
                     continue;
                 }
                 let (shim, header) = place(version, &sent, kind);
@@ -145,7 +145,7 @@ fn accepting(version: IntVersion, kind: EncapsulationKind) -> NodeConfig {
 
 #[test]
 fn int_of_an_unknown_version_behind_a_probe_marker_is_dropped_by_the_sink_and_counted() {
-    // int-2.1/l4-22: 64 bits and a shim behind them are no payload of chance.
+    // int-2.1/l4-22: 64 bits followed by a shim do not occur in payload by chance.
     let original = tcp_frame(b"payload");
     let mut source = Node::new(&config(IntVersion::V2_1, ProbeMarker, (true, false))).unwrap();
     let mut packet = through(&mut source, &original).unwrap();
@@ -169,7 +169,7 @@ fn a_shim_before_2_0_of_an_unknown_version_is_dropped_by_the_sink_and_counted() 
         assert_eq!(through(&mut sink, &of(&unknown(version))), None, "version {version}");
         assert_eq!(sink.counters().get(Outcome::UnknownVersion), 1);
     }
-    // One of a known version that contradicts itself.
+    // A header of a known version that contradicts itself.
     for int in [int_1_0().hop(1).hop_words(1), int_0_5().hop(1).total_hops(2), host_int().total_hops(2)] {
         let mut sink = Node::new(&config(IntVersion::V2_1, Dscp, (false, true))).unwrap();
         assert_eq!(through(&mut sink, &of(&int.bytes())), None, "{int:?}");
@@ -182,7 +182,7 @@ fn payload_behind_a_mark_that_others_share_is_dropped_only_where_it_is_int_but_f
     let mut config = config(IntVersion::Host0_5, Dscp, (false, true));
     (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(0x20), Some(0x20));
     let sent = |payload: &[u8]| packet().dscp(46).tcp(1, 3389).payload(payload).build();
-    // TPKT of 1,024 bytes, as RDP sends it, with a first byte that no version of INT has behind its shim.
+    // TPKT of 1,024 bytes, as RDP sends it, with a first byte that no version of INT has after its shim.
     let tpkt = [&[3, 0, 4, 0, 0x42, 0xf0, 0x80][..], &[0x64; 1017]].concat();
     let mut sink = Node::new(&config).unwrap();
     assert_eq!(through(&mut sink, &sent(&tpkt)), Some(sent(&tpkt)));

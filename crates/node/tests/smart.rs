@@ -1,4 +1,4 @@
-//! Smart filters and queue reports: what goes out, what is held back, and what goes past the filter.
+//! Smart filters and queue reports: reports sent, suppressed, and bypassing the filter.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -17,7 +17,7 @@ use support::{node_config, passage, reports, tcp_frame, with_report};
 const SECOND: u64 = 1_000_000_000;
 const START: u64 = 1_700_000_000 * SECOND;
 
-/// What the device says of one packet: seconds since the start, latency, queue, interfaces.
+/// The device's measurements for one packet: seconds since the start, latency, queue, interfaces.
 #[derive(Clone, Copy)]
 struct Way {
     at_ms: u64,
@@ -52,7 +52,7 @@ fn xd(smart: &str) -> Node {
     Node::new(&config(Mode::Xd, (false, false), smart)).unwrap()
 }
 
-/// Hands the frame to the node and tells how many reports came of it.
+/// Passes the frame to the node and returns the number of reports.
 fn send(node: &mut Node, frame: &[u8], way: Way) -> usize {
     pass(node, frame, way);
     reports(node).len()
@@ -107,7 +107,7 @@ fn each_change_of_the_way_is_reported_at_once() {
     }
 }
 
-/// How many reports each packet of a flow with these latencies gives.
+/// The number of reports for each packet of a flow with these latencies.
 fn sent_at(smart: &str, latencies_ns: &[u32]) -> Vec<usize> {
     let mut node = xd(smart);
     let send = |latency_ns: &u32| send(&mut node, &tcp_frame(b""), Way { latency_ns: *latency_ns, ..USUAL });
@@ -116,7 +116,7 @@ fn sent_at(smart: &str, latencies_ns: &[u32]) -> Vec<usize> {
 
 #[test]
 fn one_nanosecond_of_jitter_is_no_change_wherever_it_is() {
-    // sd-fabric-1.0/flow-03: the difference has to be greater than the threshold.
+    // sd-fabric-1.0/flow-03: the difference must exceed the threshold.
     assert_eq!(sent_at("", &[1023, 1024, 1023, 1024, 1023]), [1, 0, 0, 0, 0]);
     assert_eq!(sent_at("", &[1000, 1256, 1000, 1257, 1001]), [1, 0, 0, 1, 0]);
     let smart = "min_hop_latency_change_ns = 300";
@@ -154,7 +154,7 @@ fn behind_a_queue_report_a_flow_is_compared_with_that_packet() {
 
 #[test]
 fn a_report_of_queue_and_flow_begins_the_interval() {
-    // sd-fabric-1.0/flow-01: it is the flow's report of this second.
+    // sd-fabric-1.0/flow-01: it counts as the flow's report for this second.
     let mut node = xd("queue.3 = { trigger_ns = 2000, quota = 1 }");
     let mut send_at = |at_ms| send(&mut node, &tcp_frame(b""), Way { at_ms, latency_ns: 2000, ..USUAL });
     assert_eq!([0, 1, 999, 1000, 1001].map(&mut send_at), [1, 0, 0, 1, 0]);
@@ -186,7 +186,7 @@ fn a_device_without_a_clock_has_everything_reported() {
         reports(node).len()
     };
     assert_eq!([send(&mut node), send(&mut node)], [1, 1]);
-    // The shell's clock does as well.
+    // The shell's clock works too.
     node.handle_timeout(START);
     assert_eq!([send(&mut node), send(&mut node)], [1, 0]);
 }
@@ -225,8 +225,8 @@ fn an_md_sink_hears_changes_of_every_hop() {
     assert_eq!(journey(5000, 5000), 0);
 }
 
-/// How many reports a smart sink with `smart` sends of each packet, whose one-way latency is given; the domain is
-/// that of `source`.
+/// The number of reports a smart sink with `smart` sends for each packet with the given one-way latency; the
+/// domain is that of `source`.
 fn reported_by_sink(source: &NodeConfig, smart: &str, one_way_ns: &[i64]) -> Vec<usize> {
     let mut sink = config(Mode::Md, (false, true), smart);
     sink.node.int_version = source.node.int_version;
@@ -335,7 +335,7 @@ fn a_congested_queue_reports_whatever_the_watchlist_says() {
         assert_eq!(report.metadata().interfaces.map(|ids| (ids.ingress, ids.egress)), Some((1, 2)));
         assert_eq!(report.packet().unwrap().1[..tcp_frame(b"").len()], tcp_frame(b""));
     });
-    // What is not IP waits in queues, too.
+    // Packets that are not IP wait in queues, too.
     let arp = support::ethernet(0x0806, &[0; 28]);
     assert_eq!(send(&mut node, &arp, congested), 1);
     assert_eq!(send(&mut node, &tcp_frame(b""), congested), 0, "the quota is used up");
@@ -353,7 +353,7 @@ fn a_report_of_queue_and_flow_is_one_report_that_no_filter_holds_back() {
         pass(&mut node, &tcp_frame(b""), Way { latency_ns: 2000, ..USUAL });
         with_report(&mut node, |report| assert!(report.congested_queue() && report.tracked_flow()));
     }
-    // Without quota nothing is left to say: the flow's latency is as in the report before.
+    // Without quota there is nothing to report: the flow's latency is as in the previous report.
     assert_eq!(send(&mut node, &tcp_frame(b""), Way { latency_ns: 2000, ..USUAL }), 0);
     pass(&mut node, &tcp_frame(b""), Way { latency_ns: 3000, ..USUAL });
     with_report(&mut node, |report| assert!(!report.congested_queue() && report.tracked_flow()));

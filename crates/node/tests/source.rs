@@ -1,4 +1,4 @@
-//! Which packets start INT, and what a source writes.
+//! Packets in which INT is started, and the headers a source writes.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! Source-inserted metadata of INT-MX: who reports it and where, who may change it; DS Flags; values.
+//! Source-inserted metadata of INT-MX: reporting and mutability; DS Flags; values.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -14,7 +14,7 @@ use support::{checksum_is_right, locate, md, node_config, reports, tcp_frame, th
 
 const DOMAIN: u16 = 0xabcd;
 
-/// Bits 1, 3 and 4 are inserted by the source, for all nodes, the sink and nobody; bit 2 is exported.
+/// Bits 1, 3 and 4 are inserted by the source, reported by all nodes, the sink and none; bit 2 is exported.
 fn domain(values: [&str; 4], mutability: &str) -> DomainConfig {
     let [all, exported, sink, none] = values;
     let inserted = |bit, reporting, value| {

@@ -1,4 +1,4 @@
-//! What an INT-MD transit hop adds, and when it must not.
+//! The metadata an INT-MD transit hop adds, and when it adds none.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -24,7 +24,7 @@ fn transit(id: u32) -> Node {
     Node::new(&config(id)).unwrap()
 }
 
-/// A packet as it leaves its source, node 1, which asked for `instructions`.
+/// A packet as sent by its source, node 1, which requested `instructions`.
 fn started(instructions: &[Instruction]) -> Vec<u8> {
     let mut config = node_config(1, (true, false), EncapsulationKind::Dscp, Mode::Md);
     config.source.instructions = instructions.iter().copied().collect::<InstructionList>();
@@ -104,7 +104,7 @@ fn transit_with_one_hop_left_uses_it_and_leaves_e_clear() {
 
 #[test]
 fn transit_adds_metadata_up_to_the_egress_mtu_and_sets_m_beyond() {
-    // int-2.1/mtu-05, int-2.1/md-29: 7 bytes of room would take one of two words; none is added, and M is set.
+    // int-2.1/mtu-05, int-2.1/md-29: 7 bytes of room would fit one of two words; none is added, and M is set.
     // int-2.1/md-05: M is set then, and only then. int-2.1/mtu-09: the packet stays one packet.
     let before = node_and_queue();
     let grown = u32::try_from(layers(&before).ip_length() + 8).unwrap();
@@ -135,8 +135,8 @@ fn transit_writes_all_ones_for_what_it_does_not_know() {
 
 #[test]
 fn transit_answers_every_baseline_instruction_in_the_order_of_the_bits() {
-    // int-2.1/md-12, int-2.1/md-23: one value for each bit, in their order, and
-    // int-2.1/metadata-01: at level 2 the hop names other interfaces than at level 1, as it is set up.
+    // int-2.1/md-12, int-2.1/md-23: one value for each bit, in bit order.
+    // int-2.1/metadata-01: at level 2 the hop reports other interfaces than at level 1, as configured.
     let before = started(&Instruction::OF_2_1);
     let mut config = config(7);
     config.interfaces[0].level2_id = 0x0a0b_0c0d;
@@ -160,7 +160,7 @@ fn transit_answers_every_baseline_instruction_in_the_order_of_the_bits() {
 
 #[test]
 fn transit_pads_reserved_instructions_or_adds_nothing_as_configured() {
-    // int-2.1/md-25: bit 9 is reserved; the source that set it asks for 3 words a hop.
+    // int-2.1/md-25: bit 9 is reserved; the source that set it requests 3 words a hop.
     let mut before = node_and_queue();
     let (_, location) = md(&before);
     before[location.header + 2] = 3;
@@ -293,7 +293,7 @@ fn transit_reports_the_stack_to_make_room_where_configured() {
 
 #[test]
 fn the_complement_makes_up_for_the_stack_that_made_room() {
-    // int-2.1/checksum-04: the field of the L4 checksum stays as it was, also where words were removed (mtu-05).
+    // int-2.1/checksum-04: the L4 checksum field is unchanged, also if words were removed (mtu-05).
     let source = started(&[Instruction::NodeId, Instruction::ChecksumComplement]);
     let before = through(&mut transit(2), &source).unwrap();
     let mut config = config(7);
@@ -313,7 +313,7 @@ fn the_complement_makes_up_for_the_stack_that_made_room() {
 
 #[test]
 fn an_empty_stack_makes_no_room_so_m_is_set_all_the_same() {
-    // int-2.1/mtu-05: there is no stack to report, so the other way is left: nothing is added, and M is set.
+    // int-2.1/mtu-05: there is no stack to report, so nothing is added, and M is set.
     let mut source = node_config(1, (true, false), EncapsulationKind::Dscp, Mode::Md);
     source.source.own_metadata = false;
     let before = through(&mut Node::new(&source).unwrap(), &tcp_frame(b"payload")).unwrap();

@@ -1,4 +1,4 @@
-//! What the flow watchlist selects: inner headers of tunnels, other keys, and never reports.
+//! Flow watchlist selection: inner headers of tunnels, other keys, and never reports.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -13,7 +13,7 @@ use support::{node_config, passage, reports, tcp_frame, through};
 const GTPU: [u8; 8] = [0x30, 255, 0, 0, 0, 0, 0, 1];
 const VXLAN: [u8; 8] = [0x08, 0, 0, 0, 0, 0, 7, 0];
 
-/// The packet of a mobile phone.
+/// A mobile phone's packet.
 fn user() -> Packet {
     packet().without_ethernet().addresses(&[172, 16, 0, 5], &[8, 8, 8, 8]).udp(5000, 53).dscp(46)
 }

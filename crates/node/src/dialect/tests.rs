@@ -1,4 +1,4 @@
-//! What a dialect has no form of is refused by its key, with what is possible.
+//! Settings unsupported by a dialect are rejected by key, with the supported values.
 #![allow(clippy::unwrap_used, reason = "a configuration error fails the test")]
 
 use crate::config::{DialectName, EncapsulationKind, IntVersion, Mode, NodeConfig};

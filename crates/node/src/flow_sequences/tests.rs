@@ -1,4 +1,4 @@
-//! Packets are numbered in their flows, in bounded memory.
+//! Flow sequence numbers, in bounded memory.
 
 use inband_wire::FiveTuple;
 
@@ -30,7 +30,7 @@ fn a_full_set_forgets_the_flow_that_was_quiet_longest() {
         .filter(|flow| flow.entropy() % 8192 == set);
     let flows: Vec<_> = same_set.take(9).collect();
     assert!(flows[..8].iter().all(|flow| sequences.next(flow) == (1, false)));
-    // The first is used again, so the second is the one that is quiet longest.
+    // The first is used again, so the second is the least recently active.
     assert_eq!(sequences.next(&flows[0]), (2, false));
     assert_eq!(sequences.next(&flows[8]), (1, true));
     assert_eq!(sequences.next(&flows[0]), (3, false));

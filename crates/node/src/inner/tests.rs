@@ -1,4 +1,4 @@
-//! A report holds as much of a packet as is asked for, in a form its version has.
+//! Packet fragments in reports: their length and form.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -13,12 +13,12 @@ fn contents(version: ReportVersion, inner: InnerForm, truncate: u16) -> InnerCon
     InnerContents::new(&ReportConfig { version, inner, truncate, ..ReportConfig::default() })
 }
 
-/// Type, bytes and how much of the packet is kept, of the first `length` bytes of a packet.
+/// Type, bytes and kept length, for the first `length` bytes of a packet.
 fn of(contents: InnerContents, link: Link, length: usize) -> (InnerType, Vec<u8>) {
     within(contents, link, length, IntSpan::default(), usize::MAX).unwrap()
 }
 
-/// The same of a packet with INT, in so much room.
+/// As [`of`], for a packet with INT, in at most `room` bytes.
 fn within(
     mut contents: InnerContents,
     link: Link,
@@ -64,13 +64,13 @@ fn what_is_kept_is_int_and_so_many_bytes_of_the_original_packet() {
         (ReportVersion::V1_0, 128, at(74), 148),
         (ReportVersion::V2_0, 130, at(74), 148),
         (ReportVersion::V0_5, 130, at(74), 150),
-        // INT lies behind what is to be kept, so that what is in front of it comes as well.
+        // INT lies beyond the kept length, so the bytes before it are included.
         (ReportVersion::V2_0, 16, at(74), 76),
         (ReportVersion::V1_0, 16, at(74), 74),
         (ReportVersion::V2_0, 0, at(74), 76),
         (ReportVersion::V2_0, 0, at(198), 200),
         (ReportVersion::V2_0, 0, at(199), 200),
-        // A capture cut the packet inside of INT.
+        // A capture truncated the packet inside INT.
         (ReportVersion::V2_0, 16, at(260), 200),
     ] {
         let contents = contents(version, InnerForm::Packet, truncate);

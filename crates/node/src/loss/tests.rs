@@ -24,13 +24,13 @@ fn flow(port: u16) -> FiveTuple {
     }
 }
 
-/// What is known of numbers by remembering every one, from a number all others are counted from.
+/// A detector that stores every number, relative to a common base.
 #[derive(Default)]
 struct Model {
-    /// The number that came first; what is before it is nobody's loss.
+    /// The first number received; earlier ones do not count as lost.
     start: Option<i64>,
     came: BTreeSet<i64>,
-    /// Missing numbers with the time of the packet that showed it.
+    /// Missing numbers with the time of the packet that revealed the gap.
     missing: BTreeMap<i64, u64>,
     lost: BTreeSet<i64>,
     counts: LossCounts,
@@ -66,14 +66,14 @@ impl Model {
     }
 }
 
-/// What becomes of one packet on the way.
+/// The fate of one packet on the path.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Arrives,
     IsLost,
-    /// Comes so many packets later.
+    /// Arrives this many packets later.
     IsDelayed(usize),
-    /// Comes again so many packets later.
+    /// Arrives again this many packets later.
     IsDoubled(usize),
 }
 
@@ -86,7 +86,7 @@ fn fate() -> impl Strategy<Value = Fate> {
     ]
 }
 
-/// The numbers in the order they arrive in, counted from 0.
+/// The numbers in order of arrival, counted from 0.
 fn arrivals(fates: &[Fate]) -> Vec<i64> {
     let mut at: Vec<(usize, i64)> = Vec::new();
     for (place, (fate, number)) in fates.iter().zip(0..).enumerate() {
@@ -101,7 +101,7 @@ fn arrivals(fates: &[Fate]) -> Vec<i64> {
     at.into_iter().map(|(_, number)| number).collect()
 }
 
-/// The number on the wire of the one that is `number` packets behind `base`.
+/// The wire number of the packet `number` after `base`.
 fn wire(base: u32, number: i64) -> u32 {
     base.wrapping_add(u32::try_from(number).unwrap())
 }

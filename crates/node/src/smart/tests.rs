@@ -1,4 +1,4 @@
-//! What `[smart]` may say.
+//! Valid and invalid `[smart]` settings.
 
 use crate::config::SmartConfig;
 

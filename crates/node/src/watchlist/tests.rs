@@ -1,4 +1,4 @@
-//! The watchlist against the slow linear model, for every key and for lists of every size.
+//! The watchlist against a linear model, for every key and for lists of every size.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU32;
@@ -10,7 +10,7 @@ use crate::config::{Actions, PortRange, Prefix, Protocol, WatchEntry};
 
 use super::{Sampling, Subject, Watchlist};
 
-/// What the entries say, by comparing all of them.
+/// The expected actions, by comparing all entries.
 fn slow_actions(entries: &[WatchEntry], subject: &Subject) -> Actions {
     let mut decides: Option<&WatchEntry> = None;
     for entry in entries.iter().filter(|entry| entry.matches(subject)) {

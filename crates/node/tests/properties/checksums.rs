@@ -1,4 +1,4 @@
-//! Are checksums inside a domain as right or as wrong as they were before?
+//! Checksums inside a domain are as correct or as wrong as before.
 
 use inband_node::Outcome;
 use inband_node::config::{EncapsulationKind, Layer};
@@ -29,7 +29,7 @@ proptest! {
         };
         for inside in journey.inside() {
             if has_new_headers {
-                // int-2.1/l4-09: the new UDP header has no checksum; in the inner layer the outermost packet keeps its own.
+                // int-2.1/l4-09: the new UDP header has no checksum; a packet around it keeps its own.
                 let is_as_before =
                     domain.layer() == Layer::Inner && oracle::l4_sum(inside) == oracle::l4_sum(&frame);
                 prop_assert!(is_as_before || oracle::l4_sum(inside).is_none());

@@ -1,4 +1,4 @@
-//! What do source, transit hops and sink make of INT of the versions before 2.0?
+//! INT of the versions before 2.0 at source, transit hops and sink.
 #![allow(clippy::unwrap_used, reason = "these are the helpers of tests")]
 
 use inband_node::Outcome;
@@ -26,7 +26,7 @@ struct Seen {
     stack: Vec<u8>,
 }
 
-/// Reads the first INT header of a whole frame by the code points of `config`, as the version it names.
+/// Reads the first INT header of a whole frame by the code points of `config`, in the version it names.
 fn seen(config: &NodeConfig, frame: &[u8]) -> Option<Seen> {
     let is_by_dscp = config.encapsulation.kind() == EncapsulationKind::Dscp;
     let mark = [config.encapsulation.mark()];
@@ -43,7 +43,7 @@ fn seen(config: &NodeConfig, frame: &[u8]) -> Option<Seen> {
             assert_eq!(found.error, None);
             return None;
         };
-        // A tunnel in the payload may hold what no one can read.
+        // A tunnel in the payload may hold unreadable data.
         assert!(found.error.is_none_or(|error| error.at >= location.end), "{:?}", found.error);
         let location = Location { version: version.wire(), ..*location };
         let int = HopByHop::parse(frame, &location).unwrap();
@@ -162,7 +162,7 @@ proptest! {
     }
 }
 
-/// The metadata that node `id` of `plan` says, written field by field.
+/// The metadata of node `id` of `plan`, written field by field.
 fn said(domain: &DomainPlan, seen: &Seen, id: u32, plan: &NodePlan, is_bottom: bool) -> Vec<u8> {
     let mut device = plan.passage().metadata;
     let is_host = domain.version() == IntVersion::Host0_5 && id == 1;

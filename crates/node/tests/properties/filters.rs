@@ -1,4 +1,4 @@
-//! Does any input make a node that filters, watches queues and hears of drops panic or write nonsense?
+//! No input makes a node with filters, queue thresholds and drops panic or write nonsense.
 
 use inband_node::config::{EncapsulationKind, Mode, NodeConfig, ReportFilter, WatchEntry};
 use inband_node::{DeviceMetadata, Frame, Node, Outcome, Output, Passage};
@@ -11,13 +11,13 @@ use proptest::prelude::*;
 
 use crate::many;
 
-/// What happens to one frame.
+/// The inputs for one frame.
 #[derive(Clone, Debug)]
 struct Step {
     frame: Vec<u8>,
     latency_ns: u32,
     queue: u8,
-    /// How much later it comes than the one before; the clock may go back.
+    /// Time since the previous frame; the clock may go back.
     after_ns: i64,
     drop: Option<u8>,
 }
@@ -60,7 +60,7 @@ fn config(mode: Mode, is_sink: bool, remembered: u32) -> NodeConfig {
 }
 
 proptest! {
-    // A filter takes its memory at once, which takes time.
+    // A filter allocates its memory at once, which takes time.
     #![proptest_config(ProptestConfig { cases: many().cases / 10, ..many() })]
 
     #[test]

@@ -1,4 +1,4 @@
-//! Does what leaves a domain equal what entered it, bit for bit?
+//! Frames leave a domain as they entered it, bit for bit.
 
 use inband_node::Outcome;
 use inband_node::config::{DialectName, IntVersion, Prefix, WatchEntry};
@@ -102,7 +102,7 @@ proptest! {
         domain in domain_plan(),
         plans in vec((node_plan(), prop_oneof![0_usize..100, 0_usize..1100]), 1..=5),
     ) {
-        // Host-INT does not keep the DSCP.
+        // Host-INT does not preserve the DSCP.
         if domain.version() == IntVersion::Host0_5 {
             return Ok(());
         }
@@ -120,7 +120,7 @@ proptest! {
     }
 }
 
-/// What a copy that the first node made becomes behind all others.
+/// The result of the first node's copy after all other nodes.
 fn end_of_copy(journey: &mut Journey, plans: &[NodePlan], copy: Vec<u8>) -> Option<Vec<u8>> {
     let mut nodes = journey.nodes[1..].iter_mut().zip(&plans[1..]);
     nodes.try_fold(copy, |copy, (node, plan)| send(node, &copy, &plan.passage()))

@@ -1,4 +1,4 @@
-//! What becomes of a frame on its way through all nodes of a domain?
+//! A frame's journey through all nodes of a domain.
 #![allow(clippy::unwrap_used, reason = "these are the helpers of tests")]
 
 use inband_node::config::{EncapsulationKind, IntVersion, NodeConfig};
@@ -8,13 +8,13 @@ use inband_testkit::path::{DomainPlan, NodePlan, Place, send};
 use inband_wire::int::{CodePoints, Domain, HopMetadata, Instructions, Location, Md, MdHeader};
 use inband_wire::{Link, Strictness, dissect};
 
-/// A frame's way through the nodes of a domain.
+/// A frame's path through the nodes of a domain.
 pub(crate) struct Journey {
     /// The nodes, with ids from 1.
     pub(crate) nodes: Vec<Node>,
     /// Their configurations.
     pub(crate) configs: Vec<NodeConfig>,
-    /// The frame as it came, then as each node sent it.
+    /// The frame as received, then as sent by each node.
     pub(crate) frames: Vec<Vec<u8>>,
 }
 
@@ -24,7 +24,7 @@ impl Journey {
         Self::run_with(domain, plans, frame, |_| {})
     }
 
-    /// The same, with configurations that `change` has changed.
+    /// As [`Journey::run`], with configurations modified by `change`.
     pub(crate) fn run_with(
         domain: &DomainPlan,
         plans: &[NodePlan],
@@ -45,7 +45,7 @@ impl Journey {
         journey
     }
 
-    /// The frame as the last node sent it.
+    /// The frame as sent by the last node.
     pub(crate) fn last(&self) -> &Vec<u8> {
         self.frames.last().unwrap()
     }
@@ -55,7 +55,7 @@ impl Journey {
         self.nodes.iter().any(|node| node.counters().get(outcome) > 0)
     }
 
-    /// The frame as it should leave: as it came, but Host-INT clears the DSCP bits of its mark.
+    /// The expected frame at the end: as received, except that Host-INT clears the DSCP bits of its mark.
     pub(crate) fn restored(&self) -> Vec<u8> {
         let (mut frame, config) = (self.frames[0].clone(), &self.configs[0]);
         let is_marked = config.encapsulation.kind() == EncapsulationKind::Dscp && self.any(Outcome::Stripped);
@@ -71,14 +71,16 @@ impl Journey {
     }
 }
 
-/// The frame that `node` dropped as INT that it does not know, which some random frames look like: as if it had gone on.
+/// The frame that `node` dropped as unknown INT, which some random frames look like: as if it had been
+/// forwarded.
 pub(crate) fn as_it_came(node: &Node, frame: &[u8]) -> Vec<u8> {
     let dropped = [Outcome::IntFromEdge, Outcome::UnknownVersion, Outcome::NotStripped];
     assert!(dropped.iter().any(|outcome| node.counters().get(*outcome) > 0), "no packet has D set");
     frame.to_vec()
 }
 
-/// Clears DSCP bits of an IPv4 packet in Ethernet; a header checksum that was wrong stays wrong by as much.
+/// Clears DSCP bits of an IPv4 packet in Ethernet; a wrong header checksum stays wrong by the same
+/// difference.
 fn clear_dscp(frame: &mut [u8], mask: u8) {
     let Some(at) = oracle::anatomy(frame) else { return };
     if frame[at.l3 + 1] & mask << 2 == 0 {
@@ -89,7 +91,7 @@ fn clear_dscp(frame: &mut [u8], mask: u8) {
     frame[at.l3 + 10..at.l3 + 12].fill(0);
     let rest = oracle::ones_complement_sum(&[&frame[at.l3..at.l3 + at.l3_length]]);
     let wanted = oracle::ones_complement_sum(&[&sum.unwrap().to_be_bytes(), &(!rest).to_be_bytes()]);
-    // All ones and zero are the same number; zero is what is written.
+    // All ones and zero are the same number; zero is written.
     let wanted = if wanted == u16::MAX { 0 } else { wanted };
     frame[at.l3 + 10..at.l3 + 12].copy_from_slice(&wanted.to_be_bytes());
 }
@@ -98,13 +100,13 @@ fn clear_dscp(frame: &mut [u8], mask: u8) {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) header: MdHeader,
-    /// Bytes behind the header.
+    /// Bytes after the header.
     pub(crate) stack: Vec<u8>,
     pub(crate) location: Location,
     pub(crate) hops: Vec<HopMetadata>,
 }
 
-/// Reads the INT-MD header of `frame` by the code points of `config`; `None` when there is none.
+/// Reads the INT-MD header of `frame` by the code points of `config`; `None` if there is none.
 pub(crate) fn md(config: &NodeConfig, domains: &[Domain], frame: &[u8]) -> Option<Seen> {
     let mark = [config.encapsulation.mark()];
     let code_points = CodePoints {

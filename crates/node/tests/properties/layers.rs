@@ -1,4 +1,4 @@
-//! What holds for INT in the inner layer of a tunnel, alone and beside INT in the outer one?
+//! INT in the inner layer of a tunnel, alone and together with INT in the outer one.
 #![allow(clippy::unwrap_used, reason = "these are the helpers of tests")]
 
 use inband_node::config::Layer;
@@ -25,7 +25,7 @@ fn inner_plan() -> impl Strategy<Value = DomainPlan> {
     })
 }
 
-/// The same code points on all nodes, without which those of one layer could not see through the other.
+/// The same code points on all nodes, without which the nodes of one layer could not read past the other.
 fn with_default_marks(plan: DomainPlan) -> DomainPlan {
     let mut choices = plan.0;
     choices[1] %= 200;
@@ -56,7 +56,7 @@ fn outer_sums(frame: &[u8]) -> Vec<(Option<u16>, Option<u16>)> {
     alone.map(|packet| (oracle::ipv4_header_sum(&packet), oracle::l4_sum(&packet))).collect()
 }
 
-/// The packets inside one another of a frame without INT in the outer ones.
+/// The nested packets of a frame without INT in the outer ones.
 fn levels(frame: &[u8]) -> Dissection {
     dissect(Link::Ethernet, frame, &CodePoints::NONE, Strictness::Truncated)
 }
@@ -80,7 +80,7 @@ proptest! {
         }
         let before = outer_sums(&frame);
         for inside in journey.inside() {
-            // A new UDP header hides what the innermost packet was; what is around it is in front of it.
+            // A new UDP header hides the innermost packet; the outer packets are before it.
             let after = outer_sums(inside);
             prop_assert_eq!(&after[..before.len().min(after.len())], &before[..before.len().min(after.len())]);
             prop_assert_eq!(oracle::anatomy(inside).unwrap().end, oracle::anatomy(&frame).unwrap().end + inside.len() - frame.len());

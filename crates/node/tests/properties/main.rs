@@ -1,4 +1,4 @@
-//! What holds for every packet, on every path through every INT domain?
+//! Properties of every packet, on every path through every INT domain.
 
 mod checksums;
 mod earlier;
@@ -14,10 +14,10 @@ mod stack;
 
 use proptest::test_runner::Config;
 
-/// Longest payload of the arbitrary packets, bytes.
+/// Maximum payload of the arbitrary packets, bytes.
 const MAX_PAYLOAD: usize = 1500;
 
-/// How often each property is tried; `PROPTEST_CASES` in the environment says otherwise.
+/// Number of cases per property; `PROPTEST_CASES` in the environment overrides it.
 fn many() -> Config {
     let cases = match std::env::var_os("PROPTEST_CASES") {
         Some(_) => Config::default().cases,

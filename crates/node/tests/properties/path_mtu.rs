@@ -1,4 +1,4 @@
-//! What do senders of packets hear about the MTU?
+//! "Too big" messages to the senders of packets.
 
 use inband_node::config::Icmp;
 use inband_testkit::oracle;

@@ -1,4 +1,4 @@
-//! Do the reports of a path tell that path?
+//! The reports of a path describe that path.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use inband_node::Outcome;
@@ -32,7 +32,7 @@ proptest! {
         let mut journey = Journey::run_with(&domain, &plans, &packet.build(), |config| {
             config.report.truncate = 9216;
         });
-        // A Geneve option has room for few hops.
+        // A Geneve option has room for only a few hops.
         if !journey.any(Outcome::Started) || journey.any(Outcome::HopsExceeded) {
             return Ok(());
         }
@@ -108,16 +108,16 @@ proptest! {
     }
 }
 
-/// Sends a frame through three nodes that report it without touching it.
+/// Sends a frame through three nodes that report it without changing it.
 fn postcards(domain: &DomainPlan, plan: NodePlan, frame: &[u8]) -> Journey {
     Journey::run_with(domain, &[plan; 3], frame, |config| {
         config.source.mode = Mode::Xd;
-        // A host's packet whose DSCP happens to mark INT is none of this node's business.
+        // A host's packet whose DSCP happens to mark INT is not this node's concern.
         (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(0x3f), Some(0x3f));
     })
 }
 
-/// What is inside of a tunnel cannot be changed where the tunnel comes in fragments, but it can be reported.
+/// The content of a tunnel cannot be changed if the tunnel is fragmented, but it can be reported.
 #[test]
 fn an_xd_node_reports_the_first_fragment_of_a_tunnel_whose_inner_layer_carries_int() {
     // int-2.1/modes-01

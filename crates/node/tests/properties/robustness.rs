@@ -1,4 +1,4 @@
-//! Does any input, or any harm on the way, make a node panic or write nonsense?
+//! No input, and no corruption on the path, makes a node panic or write nonsense.
 
 use inband_node::{Outcome, Output};
 use inband_testkit::path::{nodes, send, send_with};

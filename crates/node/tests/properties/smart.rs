@@ -1,4 +1,4 @@
-//! The smart filter against a model of SD-Fabric's text, which remembers everything.
+//! The smart filter against an unbounded model of SD-Fabric's text.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::many;
 
 /// Flows from here on are on no watchlist.
 const FIRST_UNWATCHED: u8 = 4;
-/// A drop reason that is no tail drop, and the one that is.
+/// A drop reason other than a tail drop, and a tail drop.
 const REASONS: [u8; 2] = [80, 71];
 
 /// One packet, or one dropped packet.
@@ -32,11 +32,11 @@ struct Step {
     ingress: u16,
     egress: u16,
     dropped: Option<u8>,
-    /// Latency of the hop in front, where there is one.
+    /// Latency of the previous hop, if there is one.
     upstream_ns: u32,
 }
 
-/// What a packet's report is about: flow, queue, drop.
+/// The subject of a packet's report: flow, queue, drop.
 type About = (bool, bool, bool);
 
 /// `[smart]` of one trace.
@@ -50,14 +50,14 @@ struct Settings {
     quota: u32,
 }
 
-/// What the text says of one node, word for word.
+/// A literal model of the text for one node.
 struct Model {
     settings: Settings,
-    /// Of each flow, the packet before and the time of its latest report.
+    /// The previous packet and the latest report time, by flow.
     flows: HashMap<u8, (Step, u64)>,
-    /// Of each flow and reason, the time of the latest report of a drop.
+    /// The time of the latest drop report, by flow and reason.
     drops: HashMap<(u8, u8), u64>,
-    /// What is left of the quotas, by egress interface and queue.
+    /// The remaining quotas, by egress interface and queue.
     left: HashMap<(u16, u8), u32>,
 }
 
@@ -66,7 +66,7 @@ impl Model {
         Self { settings, flows: HashMap::new(), drops: HashMap::new(), left: HashMap::new() }
     }
 
-    /// What is reported of a packet that a node of XD sees at `now`.
+    /// The report of a packet that an XD node sees at `now`.
     fn postcard(&mut self, step: Step, now: u64) -> Option<About> {
         if let Some(reason) = step.dropped {
             let is_queue_report = reason == REASONS[1] && self.spends(step);
@@ -133,7 +133,7 @@ impl Model {
 }
 
 /// "If the latency difference between this packet and the previous one of the same 5-tuple is greater than
-/// minFlowHopLatencyChangeNs"; by quantum: another multiple of it, of the power of two below it.
+/// minFlowHopLatencyChangeNs"; by quantum: another multiple of it, rounded down to a power of two.
 fn changes(settings: Settings, before: u32, now: u32) -> bool {
     match settings.change {
         LatencyChange::Difference => u64::from(before.abs_diff(now)) > u64::from(settings.least_change_ns),
@@ -164,7 +164,7 @@ fn settings() -> impl Strategy<Value = Settings> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    // Often near a quantum's edge or a difference's, and most often on the usual way.
+    // Often near the edge of a quantum or a difference, and most often on the usual path.
     let latency = || {
         prop_oneof![
             4 => 1020..1028_u32,
@@ -211,7 +211,7 @@ impl Step {
     }
 }
 
-/// A node with interfaces 1 and 2 that watches 10.0.0.0/16 and remembers every flow of a trace exactly.
+/// A node with interfaces 1 and 2 that watches 10.0.0.0/16 and stores every flow of a trace exactly.
 fn config(settings: Settings, mode: Mode, edges: (bool, bool)) -> NodeConfig {
     let Settings { change, least_change_ns, interval_ms, trigger_ns, reset_ns, quota } = settings;
     let mut config = NodeConfig::new(1);
@@ -232,7 +232,7 @@ fn config(settings: Settings, mode: Mode, edges: (bool, bool)) -> NodeConfig {
     config
 }
 
-/// What the node does with the step's packet or its drop, and what it reports of it.
+/// Processes the step's packet or its drop; returns the node's report.
 fn hand_over(node: &mut Node, step: Step, frame: &[u8], now: u64) -> Option<About> {
     let mut buffer = vec![0xa5; 200];
     buffer.extend(frame);
@@ -252,7 +252,7 @@ fn hand_over(node: &mut Node, step: Step, frame: &[u8], now: u64) -> Option<Abou
 }
 
 proptest! {
-    // A filter takes its memory at once, which takes time.
+    // A filter allocates its memory at once, which takes time.
     #![proptest_config(ProptestConfig { cases: many().cases / 25, ..many() })]
 
     // sd-fabric-1.0/flow-01, sd-fabric-1.0/flow-02, sd-fabric-1.0/flow-03, sd-fabric-1.0/flow-04,
@@ -287,7 +287,7 @@ proptest! {
         let (mut model, mut now) = (Model::new(settings), 1_700_000_000_000_000_000);
         for (index, step) in steps.into_iter().filter(|step| step.flow < FIRST_UNWATCHED).enumerate() {
             now += step.after_ns;
-            // All ones is no latency.
+            // All ones means no latency.
             let upstream_ns = step.upstream_ns.min(u32::MAX - 1);
             let latency_ns = step.latency_ns.min(u32::MAX - 1);
             let step = Step { latency_ns, upstream_ns, ingress: 1, egress: 2, dropped: None, ..step };

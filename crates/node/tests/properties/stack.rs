@@ -1,4 +1,4 @@
-//! What does each hop do to the stack, and when does the MTU stop it?
+//! The effect of each hop on the stack, and of the MTU.
 
 use inband_node::Outcome;
 use inband_node::config::Mode;
@@ -34,7 +34,7 @@ proptest! {
             let (before, after) = (&pair[0], &pair[1]);
             let hop = usize::from(hop_words(&domain, &domains)) * 4;
             prop_assert_eq!(before.header.hop_ml().bytes(), hop);
-            // int-2.1/mtu-06: hops that were reported on the way are no longer on the stack; source-only metadata is.
+            // int-2.1/mtu-06: hops reported on the path leave the stack; source-only metadata does not.
             let known = domains.iter().find(|known| known.id == before.header.domain_specific_id());
             let source_only = known.and_then(|known| known.source_only_words(before.header.ds_instruction()));
             let source_only = before.stack.len() - source_only.unwrap_or_default().bytes();
@@ -94,7 +94,7 @@ proptest! {
         domain in domain_plan(),
         plans in vec(node_plan(), 2..=5),
     ) {
-        // int-2.1/mtu-05, int-2.1/mtu-07, int-2.1/mtu-08: no frame is longer than the MTU of its egress, unless it came so.
+        // int-2.1/mtu-05, int-2.1/mtu-07, int-2.1/mtu-08: no frame exceeds its egress MTU, unless on arrival.
         // int-2.1/mtu-09: and one frame in is one frame out.
         let journey = Journey::run(&domain, &plans, &packet.build());
         for (pair, config) in journey.frames.windows(2).zip(&journey.configs) {
@@ -105,7 +105,7 @@ proptest! {
     }
 }
 
-/// The baseline metadata that node `id` of `plan` says, written field by field.
+/// The baseline metadata of node `id` of `plan`, written field by field.
 fn said(instructions: Instructions, id: u32, plan: &NodePlan) -> Vec<u8> {
     let device = plan.passage().metadata;
     let word = |value: Option<u32>| value.unwrap_or(u32::MAX).to_be_bytes().to_vec();
@@ -125,14 +125,14 @@ fn said(instructions: Instructions, id: u32, plan: &NodePlan) -> Vec<u8> {
     asked.flat_map(|(_, field)| field).collect()
 }
 
-/// What no hop may change: Hop ML, bitmap, domain id and DS Instruction.
+/// The fields no hop may change: Hop ML, bitmap, domain id and DS Instruction.
 fn fixed_fields(header: &MdHeader) -> (u8, Instructions, u16, u16) {
     (header.hop_ml().count(), header.instructions(), header.domain_specific_id(), header.ds_instruction())
 }
 
 #[test]
 fn the_mtu_is_met_exactly_and_exceeded_by_one_byte_for_every_encapsulation() {
-    // int-2.1/mtu-05: a transit hop pushes at exactly the MTU, and nothing with a byte less.
+    // int-2.1/mtu-05: a transit hop pushes at exactly the MTU, and nothing with one byte less.
     // int-2.1/mtu-07, int-2.1/mtu-08: so does the source, for its fixed headers and for its metadata.
     let [dscp, udp_port, udp, marker, gre] =
         [0, 1, 2, 3, 4].map(|kind| DomainPlan([kind, 0, 0x90, 0, 0, 0, 0, 0]));

@@ -15,7 +15,7 @@ use inband_wire::layers::{Layers, Link, Strictness};
 use inband_wire::report::{IndividualReport, ReportGroup};
 use inband_wire::verify::{ChecksumState, l4_checksum};
 
-/// Sums big-endian words the slow way, independent of the code under test.
+/// Sums big-endian words one by one, independent of the code under test.
 pub(crate) fn slow_checksum(parts: &[&[u8]]) -> u16 {
     let bytes: Vec<u8> = parts.concat();
     let mut sum = 0_u32;
@@ -79,7 +79,7 @@ fn pseudo_header(v6: bool, protocol: u8, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// A TCP segment with `options` (whole words) and a right checksum.
+/// A TCP segment with `options` (whole words) and a correct checksum.
 pub(crate) fn tcp(v6: bool, options: &[u8], payload: &[u8]) -> Vec<u8> {
     let offset = u8::try_from(5 + options.len() / 4).unwrap() << 4;
     let mut segment =
@@ -91,7 +91,7 @@ pub(crate) fn tcp(v6: bool, options: &[u8], payload: &[u8]) -> Vec<u8> {
     segment
 }
 
-/// A UDP datagram to `port` with a right checksum.
+/// A UDP datagram to `port` with a correct checksum.
 pub(crate) fn udp(v6: bool, port: u16, payload: &[u8]) -> Vec<u8> {
     let length = u16::try_from(8 + payload.len()).unwrap();
     let mut datagram = vec![0xab, 0xcd];
@@ -117,7 +117,7 @@ pub(crate) fn tcp_frame(payload: &[u8]) -> Vec<u8> {
     frame(false, 6, &tcp(false, &[], payload))
 }
 
-/// A node with interface 1 towards the path's beginning and 2 towards its end, that watches everything.
+/// A node with interface 1 towards the start of the path and 2 towards its end, that watches everything.
 pub(crate) fn node_config(id: u32, edges: (bool, bool), kind: EncapsulationKind, mode: Mode) -> NodeConfig {
     let mut config = NodeConfig::new(id);
     let interface = |id, edge| InterfaceConfig { edge, mtu: 9000, ..InterfaceConfig::new(id) };
@@ -133,7 +133,7 @@ pub(crate) fn path(length: u32, kind: EncapsulationKind, mode: Mode) -> Vec<Node
     (1..=length).map(|id| Node::new(&node_config(id, (id == 1, id == length), kind, mode)).unwrap()).collect()
 }
 
-/// What the device says in these tests.
+/// The device's measurements in these tests.
 pub(crate) fn passage() -> Passage {
     let metadata = DeviceMetadata {
         ingress_timestamp: Some(1_700_000_000_000_000_000),
@@ -146,7 +146,7 @@ pub(crate) fn passage() -> Passage {
     Passage { ingress: 1, egress: 2, metadata }
 }
 
-/// Runs `frame` through `node` and returns what leaves it; `None` when the node consumed it.
+/// Runs `frame` through `node` and returns the result; `None` if the node consumed it.
 pub(crate) fn through(node: &mut Node, frame: &[u8]) -> Option<Vec<u8>> {
     let mut buffer = vec![0xa5; 1100];
     buffer.extend(frame);
@@ -163,13 +163,13 @@ pub(crate) fn layers(frame: &[u8]) -> Layers {
     Layers::parse(Link::Ethernet, frame, Strictness::Whole).unwrap().unwrap()
 }
 
-/// The default code points, without DSCP where another mark is used.
+/// The default code points, without DSCP if another mark is used.
 pub(crate) fn code_points(kind: EncapsulationKind) -> CodePoints<'static> {
     let dscp = if kind == EncapsulationKind::Dscp { CodePoints::DEFAULT.dscp } else { &[] };
     CodePoints { dscp, ..CodePoints::DEFAULT }
 }
 
-/// Whether the IPv4 header checksum, if there is one, is right.
+/// Whether the IPv4 header checksum, if there is one, is correct.
 pub(crate) fn ip_checksum_is_right(frame: &[u8]) -> bool {
     let layers = layers(frame);
     frame[layers.l3] >> 4 == 6 || slow_checksum(&[&frame[layers.l3..layers.l3 + 20]]) == 0
@@ -180,13 +180,13 @@ pub(crate) fn addresses(v6: bool) -> (IpAddr, IpAddr) {
     if v6 { (SOURCE_V6.into(), DESTINATION_V6.into()) } else { (SOURCE_V4.into(), DESTINATION_V4.into()) }
 }
 
-/// The INT-MD header of a frame marked by DSCP, with its place.
+/// The INT-MD header of a frame marked by DSCP, with its location.
 pub(crate) fn md(frame: &[u8]) -> (MdHeader, Location) {
     let location = locate(frame, EncapsulationKind::Dscp);
     (Md::parse(frame, &location, &[]).unwrap().header, location)
 }
 
-/// The place of the first INT header.
+/// The location of the first INT header.
 pub(crate) fn locate(frame: &[u8], kind: EncapsulationKind) -> Location {
     let dissection = dissect(Link::Ethernet, frame, &code_points(kind), Strictness::Whole);
     assert_eq!(dissection.error, None);
@@ -199,7 +199,7 @@ pub(crate) fn stack(frame: &[u8]) -> &[u8] {
     &frame[location.header + 12..location.end]
 }
 
-/// Overwrites bytes of the INT header and makes the TCP checksum right for it.
+/// Overwrites bytes of the INT header and corrects the TCP checksum.
 pub(crate) fn with_header(frame: &[u8], offset: usize, bytes: &[u8]) -> Vec<u8> {
     let location = locate(frame, EncapsulationKind::Dscp);
     let mut frame = frame.to_vec();
@@ -218,7 +218,7 @@ pub(crate) fn repair_tcp_checksum(frame: &mut [u8]) {
     frame[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// Whether TCP or UDP checksum verify by recomputation; the slow way for TCP over IPv4.
+/// Whether the TCP or UDP checksum is correct by recomputation.
 pub(crate) fn checksum_is_right(frame: &[u8]) -> bool {
     let layers = layers(frame);
     l4_checksum(frame, &layers) == ChecksumState::Ok
@@ -229,7 +229,7 @@ pub(crate) fn reports(node: &mut Node) -> Vec<Vec<u8>> {
     std::iter::from_fn(|| next_report(node)).collect()
 }
 
-/// The single report of a node's only datagram, handed to `check`.
+/// The only report of a node's only datagram, passed to `check`.
 pub(crate) fn with_report(node: &mut Node, check: impl FnOnce(&IndividualReport<'_>)) {
     let datagrams = reports(node);
     assert_eq!(datagrams.len(), 1, "datagrams");
@@ -248,7 +248,7 @@ pub(crate) fn domain(id: u16, bit: u8, words: u8, placement: &str, value: &str) 
     toml::from_str(&text).unwrap()
 }
 
-/// What a source asks of a domain.
+/// The domain-specific instructions a source requests.
 pub(crate) fn source_domain(id: u16, instructions: &[u8]) -> SourceDomain {
     SourceDomain { id, instructions: instructions.to_vec(), flags: 0 }
 }

@@ -1,4 +1,4 @@
-//! Every instruction has the bits that each version gives it.
+//! Instruction bits of each version before 2.0.
 #![allow(clippy::unwrap_used, reason = "a configuration error fails the test")]
 
 use inband_wire::int::earlier::Layout;
@@ -7,7 +7,7 @@ use inband_wire::int::{Instructions, Version};
 use super::{bitmap, in_2_1};
 use crate::config::{Instruction, InstructionList};
 
-/// Bits of 1.0, 0.5 and 2016; 0 is an instruction that the version does not have.
+/// Bits of 1.0, 0.5 and 2016; 0: the version does not have the instruction.
 const TABLE: [(Instruction, [u16; 3]); 13] = [
     (Instruction::NodeId, [0x8000, 0x8000, 0x8000]),
     (Instruction::Level1Interfaces, [0x4000, 0x4000, 0x4400]),

@@ -13,7 +13,7 @@ fn layers(frame: &[u8]) -> Layers {
     Layers::parse(Link::Ethernet, frame, Strictness::Whole).unwrap().unwrap()
 }
 
-/// What is found behind TCP, and whether it counts.
+/// The INT found behind TCP, and whether it counts.
 fn checked(int: &EarlierInt) -> Result<(Version, HeaderType), ParseError> {
     let frame = packet().dscp(0x17).tcp(1, 80).payload(&[&int.bytes()[..], b"data"].concat()).build();
     let layers = layers(&frame);

@@ -1,4 +1,4 @@
-//! What a version does not have is refused by its key.
+//! Settings unsupported by a version are rejected by key.
 #![allow(clippy::unwrap_used, reason = "a configuration error fails the test")]
 
 use super::{check, encapsulations};

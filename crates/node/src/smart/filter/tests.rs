@@ -1,4 +1,4 @@
-//! The filter against a model that remembers everything, with room for all flows, few, and none.
+//! The filter against an unbounded model, with room for all flows, few, and none.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -27,7 +27,7 @@ fn seen(way: u16) -> Observation<'static> {
     Observation { way: Way { egress: way, ..Way::default() }, ..Observation::default() }
 }
 
-/// A packet with this latency here and at a hop before.
+/// A packet with this latency here and at a previous hop.
 fn with_latency(hop: u32, upstream: &[u32]) -> Observation<'_> {
     Observation { latencies: Latencies { hop, one_way: 0 }, upstream, ..Observation::default() }
 }
@@ -40,7 +40,7 @@ impl Filter {
     }
 }
 
-/// Remembers the last report of every flow for ever.
+/// Stores the last report of every flow forever.
 #[derive(Default)]
 struct Model(HashMap<u32, (u16, u64)>);
 
@@ -71,7 +71,7 @@ proptest! {
         keys in prop::sample::select(vec![0_u32, 1, 16]),
         packets in prop::collection::vec((0..60_u32, 0..3_u16, 0..400_u64), 1..600),
     ) {
-        // What each flow told last, by the filter's own reports: with less memory more of them go out.
+        // The last observation reported per flow, by the filter's own reports: with less memory more are due.
         let (mut filter, mut told, mut now) = (Filter::new(keys, INTERVAL), Model::default(), 0);
         for (flow, way, gap) in packets {
             now += gap;

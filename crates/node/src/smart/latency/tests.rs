@@ -1,4 +1,4 @@
-//! Changes of latency at their thresholds.
+//! Latency changes at their thresholds.
 
 use crate::config::LatencyChange;
 

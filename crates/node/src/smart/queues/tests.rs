@@ -1,4 +1,4 @@
-//! Quotas are spent, run out and are filled up again, each queue for itself.
+//! Quotas are spent, exhausted and refilled, separately for each queue.
 
 use crate::config::SmartConfig;
 
