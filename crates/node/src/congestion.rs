@@ -26,8 +26,8 @@ impl CongestionFilter {
         !self.is_on || self.is_controlled(link, bytes)
     }
 
-    /// Packets from hosts carry no INT mark, and a tunnel is controlled if its content is: RFC 8085, section
-    /// 3.1.11.
+    /// Packets from hosts carry no INT mark, and a tunnel is controlled if its content is:
+    /// RFC 8085, section 3.1.11.
     #[cold]
     fn is_controlled(&self, link: Link, bytes: &[u8]) -> bool {
         let Some(flow) = dissect(link, bytes, &CodePoints::NONE, Strictness::Truncated).flow else {

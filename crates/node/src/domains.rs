@@ -135,8 +135,8 @@ impl KnownDomain {
 
     /// The source's node id and flow sequence number in a packet; `None` without a flow sequence number.
     ///
-    /// `inserted` is the source-inserted metadata of an INT-MX packet with `ds_instruction`, or the source-only
-    /// metadata of an INT-MD packet, which the same bits announce.
+    /// `inserted` is the source-inserted metadata of an INT-MX packet with `ds_instruction`, or the
+    /// source-only metadata of an INT-MD packet, which the same bits announce.
     pub(crate) fn numbered(&self, ds_instruction: u16, inserted: &[u8]) -> Option<(Option<u32>, u32)> {
         let word = |bit| {
             let (_, low) = self.inserted(ds_instruction, bit, inserted)?.split_last_chunk::<4>()?;

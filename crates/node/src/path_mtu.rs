@@ -1,7 +1,7 @@
 //! Messages to the sender of a packet that is too big to carry INT.
 //!
-//! "Fragmentation needed" of ICMP (RFC 792, RFC 1191, RFC 1812) or "packet too big" of ICMPv6 (RFC 4443, RFC
-//! 8201), sent to the packet's source. The message quotes the original packet.
+//! "Fragmentation needed" of ICMP (RFC 792, RFC 1191, RFC 1812) or "packet too big" of ICMPv6 (RFC 4443,
+//! RFC 8201), sent to the packet's source. The message quotes the original packet.
 
 mod message;
 

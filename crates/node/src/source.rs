@@ -317,7 +317,7 @@ impl SourcePlan {
             header.set_mtu_exceeded();
         }
         if let Some(domain) = self.domain {
-            // int-2.1/md-42: DS Instruction says which source-only metadata is in the packet.
+            // int-2.1/md-42: DS Instruction announces which source-only metadata is in the packet.
             let absent = if room.own { 0 } else { domain.source_only };
             header.set_domain(domain.id, domain.instruction & !absent, domain.flags);
         }

@@ -260,7 +260,7 @@ fn a_geneve_option_never_overflows_because_its_source_counts_the_hops_that_fit()
     for (options, hops) in [
         // 31 words hold the header of 3 and 7 hops of 4.
         (Vec::new(), 7),
-        // 63 words of options: 32 are taken, so 30 are left behind the option header, and 27 behind the INT header.
+        // 63 words of options: 32 are taken, 30 are left after the option header, 27 after the INT header.
         (other(31), 6),
         ([other(31), other(15)].concat(), 2),
         ([other(31), other(23)].concat(), 0),
@@ -331,7 +331,8 @@ fn with_destination(packet: &[u8], kind: EncapsulationKind) -> Vec<u8> {
 fn a_destination_header_behind_md_or_mx_is_opaque_to_transit_and_removed_by_the_sink() {
     // int-2.1/headers-01, int-2.1/vxlan-04: a destination header is beside an MD or MX header in one packet.
     // int-2.1/headers-02: MD or MX, to which the hop adds, comes first, and stays first.
-    // int-2.1/headers-05: the transit hop leaves each byte of the destination header; int-2.1/headers-04: the sink takes it out.
+    // int-2.1/headers-05: the transit hop leaves each byte of the destination header unchanged.
+    // int-2.1/headers-04: the sink removes it.
     let inner = ethernet(0x0800, &ipv4(6, &tcp(false, &[], b"x")));
     for kind in [EncapsulationKind::VxlanGpe, EncapsulationKind::Geneve] {
         for v6 in [false, true] {

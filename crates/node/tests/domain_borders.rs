@@ -206,7 +206,7 @@ fn row(kind: EncapsulationKind) -> (Vec<u8>, Vec<u8>) {
 
 #[test]
 fn a_row_of_int_headers_is_taken_out_whole() {
-    // int-2.1/sink-01: the sink leaves neither the MD header nor (int-2.1/headers-04) the destination header behind it.
+    // int-2.1/sink-01: the sink removes the MD header and (int-2.1/headers-04) the destination header.
     for kind in [EncapsulationKind::Gre, EncapsulationKind::UdpPort, EncapsulationKind::Udp] {
         let (packet, plain) = row(kind);
         let mut sink = sink(kind);
@@ -230,7 +230,7 @@ fn a_row_whose_second_header_cannot_be_read_is_dropped() {
 
 #[test]
 fn a_row_goes_through_a_transit_hop_and_is_in_the_report() {
-    // int-2.1/headers-04, int-2.1/headers-05: the transit hop adds to the MD header alone; only the sink takes both out.
+    // int-2.1/headers-04, int-2.1/headers-05: transit adds only to the MD header; the sink removes both.
     for kind in [EncapsulationKind::Gre, EncapsulationKind::UdpPort, EncapsulationKind::Udp] {
         let (packet, plain) = row(kind);
         let mut nodes = path(3, kind, Mode::Md);

@@ -169,7 +169,7 @@ fn without_room(before: &[u8], knows: bool, change: impl FnOnce(&mut NodeConfig)
 
 #[test]
 fn an_intermediate_report_leaves_source_only_metadata_in_the_packet() {
-    // int-2.1/mtu-06: the report is marked as intermediate and has the whole stack; this node's hop is in the packet.
+    // int-2.1/mtu-06: the report is intermediate and has the whole stack; the packet has this node's hop.
     // int-2.1/md-42: the words that only the source added stay, as DS Instruction announces them.
     let before = started();
     let mut node = without_room(&before, true, |_| {});
@@ -185,7 +185,7 @@ fn an_intermediate_report_leaves_source_only_metadata_in_the_packet() {
 
 #[test]
 fn source_only_metadata_alone_makes_no_room() {
-    // int-2.1/mtu-05: a stack without hops cannot be reported to make room: nothing is added, and M stays set.
+    // int-2.1/mtu-05: a stack without hops cannot be reported to make room: nothing is added, M stays set.
     let before = started();
     let mut first = without_room(&before, true, |_| {});
     let one_hop = through(&mut first, &before).unwrap();
@@ -202,7 +202,7 @@ fn source_only_metadata_alone_makes_no_room() {
 
 #[test]
 fn a_node_that_cannot_tell_hops_from_source_only_metadata_takes_nothing_out() {
-    // int-2.1/mtu-05: nothing is added and M is set where the stack cannot be removed without the source's words.
+    // int-2.1/mtu-05: nothing is added and M is set if the hops cannot be separated from the source's words.
     let before = started();
     let mut node = without_room(&before, false, |_| {});
     let after = through(&mut node, &before).unwrap();

@@ -208,7 +208,8 @@ fn the_reserved_bits_of_a_shim_are_ignored_on_receipt() {
 
 #[test]
 fn vxlan_becomes_gpe_with_int_as_next_protocol() {
-    // int-2.1/vxlan-01, int-2.1/vxlan-02, int-2.1/vxlan-03, int-2.1/vxlan-05, int-2.1/vxlan-06, int-2.1/vxlan-07
+    // int-2.1/vxlan-01, int-2.1/vxlan-02, int-2.1/vxlan-03, int-2.1/vxlan-05, int-2.1/vxlan-06,
+    // int-2.1/vxlan-07
     let (packet, shim, _) = started(EncapsulationKind::VxlanGpe, &vxlan(false));
     assert_eq!(packet[36..38], 4790_u16.to_be_bytes());
     assert_eq!(packet[42..46], [0x0c, 0, 0, 0x82]);
@@ -264,7 +265,8 @@ fn chain() -> Vec<u8> {
 fn a_transit_hop_ignores_a_destination_header_and_the_sink_removes_the_chain() {
     // int-2.1/headers-01, int-2.1/vxlan-04: a destination header is beside an MD or MX header in one packet.
     // int-2.1/headers-02: MD or MX, to which the hop adds, comes first, and stays first.
-    // int-2.1/headers-05: the transit hop leaves each byte of the destination header; int-2.1/headers-04: the sink takes it out.
+    // int-2.1/headers-05: the transit hop leaves each byte of the destination header unchanged.
+    // int-2.1/headers-04: the sink removes it.
     let mut nodes = path(3, EncapsulationKind::VxlanGpe, Mode::Md);
     let packet = through(&mut nodes[1], &chain()).unwrap();
     let headers = |packet: &[u8]| {

@@ -1,4 +1,4 @@
-//! Instruction bits that INT 2.1 reserves: padded or skipped in stacks, cleared in reports, for every set of them.
+//! Reserved instruction bits of INT 2.1: padded or skipped in stacks, cleared in reports, for every set.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;

@@ -264,7 +264,7 @@ fn a_marked_packet_that_is_no_int_passes_as_it_came() {
 #[test]
 fn transit_reports_the_stack_to_make_room_where_configured() {
     // int-2.1/mtu-05: without room for 8 bytes the stack is reported and removed, and M stays clear.
-    // int-2.1/mtu-06, report-2.0/individual-11: I is set, and the hop of this node is in the packet, not in the report.
+    // int-2.1/mtu-06, report-2.0/individual-11: I is set, and this node's hop is in the packet only.
     let before = through(&mut transit(2), &node_and_queue()).unwrap();
     for (mtu, reports) in [(0, 1), (8, 0)] {
         let mut config = config(7);

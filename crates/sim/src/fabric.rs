@@ -77,7 +77,7 @@ pub struct FabricConfig {
     pub clock_error_ns: Nanos,
 }
 
-/// A report of a node on its way to the collector.
+/// A report of a node in transit to the collector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The node that sent it.

@@ -1,8 +1,8 @@
 //! A fabric in virtual time: switches with real queues, hosts with real packets, and the INT of both.
 //!
-//! [`Fabric`] is a discrete-event simulation of a leaf-spine network. Time is counted in nanoseconds and passes only
-//! when [`Fabric::run_until`] is called, so a run is the same on every machine and as fast as the machine allows.
-//! Queue occupancies are in bytes.
+//! [`Fabric`] is a discrete-event simulation of a leaf-spine network. Time is counted in nanoseconds and
+//! passes only when [`Fabric::run_until`] is called, so a run is the same on every machine and as fast as the
+//! machine allows. Queue occupancies are in bytes.
 
 mod egress_port;
 mod egress_queue;

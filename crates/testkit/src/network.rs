@@ -1,8 +1,9 @@
 //! Synthetic reports of a network: 672 nodes, 200,000 flows, clocks that differ.
 //!
-//! 512 leaves, 128 aggregates and 32 cores in 16 pods. Every packet crosses five nodes: leaf, aggregate, core, aggregate,
-//! leaf. Few flows send most packets (Zipf), a flow keeps its path, queues fill and drain with the load of their link,
-//! and every node has a clock with an offset, a slow drift and jitter. The same seed gives the same reports.
+//! 512 leaves, 128 aggregates and 32 cores in 16 pods. Every packet crosses five nodes: leaf, aggregate,
+//! core, aggregate, leaf. Few flows send most packets (Zipf), a flow keeps its path, queues fill and drain
+//! with the load of their link, and every node has a clock with an offset, a slow drift and jitter. The same
+//! seed gives the same reports.
 
 mod datagram;
 mod fabric;

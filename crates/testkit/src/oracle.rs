@@ -19,7 +19,7 @@ pub struct Anatomy {
     pub is_fragment: bool,
 }
 
-/// Adds up big-endian 16-bit words and folds every carry at once; an odd last byte is the high half of a word.
+/// Adds up big-endian 16-bit words and folds every carry at once; an odd last byte is a high half.
 #[must_use]
 pub fn ones_complement_sum(parts: &[&[u8]]) -> u16 {
     let bytes = parts.concat();

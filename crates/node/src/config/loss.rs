@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// `[loss]`: a sink looks for gaps in the sequence numbers of flows, those of Host-INT and of domain-specific metadata.
+/// `[loss]`: loss detection from sequence numbers of flows, in Host-INT and in domain-specific metadata.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LossConfig {

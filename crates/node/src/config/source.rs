@@ -22,7 +22,7 @@ pub struct SourceConfig {
     /// Whether INT is started only in traffic known to be congestion controlled: TCP, SCTP, DCCP, and the UDP
     /// of `congestion_controlled_ports`, also inside tunnels; default false.
     pub congestion_controlled_only: bool,
-    /// UDP ports, source or destination, of applications that control congestion themselves; default 443, QUIC.
+    /// UDP ports, source or destination, of congestion-controlled applications; default 443, QUIC.
     pub congestion_controlled_ports: Vec<PortRange>,
     /// Starts INT in a copy of one in this many watched packets, discarded by the sink; default 0: no copies.
     pub clone: u32,

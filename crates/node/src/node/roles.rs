@@ -184,7 +184,8 @@ impl Node {
     ) -> Outcome {
         // report-2.0/transport-06: a sink's own metadata goes either onto the stack or into the report.
         let asked = match self.profile.sink_metadata {
-            // int-2.1/md-07: no hop left, so a sink that is not the source adds nothing and sets E, which its report shows.
+            // int-2.1/md-07: no hop left, so a sink that is not the source adds nothing and sets E, which its
+            // report shows.
             SinkMetadata::Report if header.remaining_hop_count() == 0 && visit.sequence_number.is_none() => {
                 transit::exceed_hops(frame, &visit.layers, location);
                 self.counters.count(Outcome::HopsExceeded);
@@ -207,7 +208,8 @@ impl Node {
     }
 
     /// Transit hop or sink of an INT-MX packet.
-    // int-2.1/sink-04, int-2.1/headers-06, int-2.1/transit-03, int-2.1/modes-02, int-2.1/modes-03, int-2.1/mx-04
+    // int-2.1/sink-04, int-2.1/headers-06, int-2.1/transit-03, int-2.1/modes-02, int-2.1/modes-03,
+    // int-2.1/mx-04
     // int-2.1/mx-35: the instructions are only read.
     pub(super) fn handle_mx(
         &mut self,

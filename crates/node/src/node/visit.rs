@@ -14,7 +14,7 @@ use crate::latency::Latency;
 use crate::passage::Hop;
 use crate::reported::Inserted;
 
-/// One packet on its way through the node.
+/// One packet in the node.
 #[derive(Clone, Copy)]
 pub(super) struct Visit<'a> {
     pub(super) link: Link,

@@ -44,7 +44,7 @@ fn inner_path(domain: &DomainPlan, plans: &[NodePlan]) -> Vec<Node> {
     plans.iter().enumerate().map(|(index, plan)| Node::new(&config(index, plan)).unwrap()).collect()
 }
 
-/// The sums over IP header and L4 of the outermost packet, and those of every packet around the innermost one.
+/// The sums over IP header and L4 of every packet around the innermost one, outermost first.
 fn outer_sums(frame: &[u8]) -> Vec<(Option<u16>, Option<u16>)> {
     let found = levels(frame);
     let around = found.levels().count().saturating_sub(1);

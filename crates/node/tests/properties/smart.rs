@@ -77,8 +77,9 @@ impl Model {
             }
             return is_due.then_some((false, is_queue_report, true));
         }
-        // "Once a packet experiences latency above this threshold, all subsequent packets in the same queue will be
-        // reported, independently of the watchlist, up to the quota or until latency drops below triggerNs."
+        // "Once a packet experiences latency above this threshold, all subsequent packets in the same queue
+        // will be reported, independently of the watchlist, up to the quota or until latency drops below
+        // triggerNs."
         let is_queue_report = step.latency_ns >= self.settings.trigger_ns && self.spends(step);
         // "When packet latency goes below this threshold, the quota is reset."
         if step.latency_ns < self.settings.reset_ns {
@@ -97,8 +98,8 @@ impl Model {
         })
     }
 
-    /// "1 report/sec for each 5-tuple, or more when detecting anomalies (e.g., changes in the ingress/egress port,
-    /// queues, hop latency, etc)."
+    /// "1 report/sec for each 5-tuple, or more when detecting anomalies (e.g., changes in the ingress/egress
+    /// port, queues, hop latency, etc)."
     fn is_due(&mut self, step: Step, now: u64) -> bool {
         let Some((before, reported)) = self.flows.get_mut(&step.flow) else { return true };
         let way = |step: Step| (step.ingress, step.egress, step.queue);

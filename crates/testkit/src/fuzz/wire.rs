@@ -83,7 +83,7 @@ pub fn md_stack(input: &[u8]) {
 /// A report datagram, read strictly and leniently, whole and truncated.
 ///
 /// # Panics
-/// Reports that overlap, that reach past the datagram, or that do not write back to the bytes they were read from.
+/// Reports that overlap, reach past the datagram, or do not write back to the bytes they were read from.
 pub fn report(input: &[u8]) {
     for leniency in [Leniency::Strict, Leniency::Lenient] {
         for strictness in [Strictness::Whole, Strictness::Truncated] {
