@@ -1,23 +1,23 @@
-//! How is a picture redrawn in place on a terminal?
+//! A picture that is redrawn in place on a terminal.
 
 use std::io::{self, Write};
 
 use terminal_size::{Height, Width, terminal_size};
 
-/// The place of a picture on a terminal; the cursor is hidden while there is one.
+/// A picture on a terminal; the cursor is hidden while one is shown.
 pub(crate) struct Canvas<W: Write> {
     out: W,
     drawn: Drawn,
 }
 
-/// What stands on the terminal.
+/// What is on the terminal.
 #[derive(Clone, Copy, Default)]
 struct Drawn {
     lines: usize,
     size: (usize, usize),
 }
 
-/// The size of a terminal that does not tell.
+/// The size assumed where the terminal does not report one.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
 const HIDE_CURSOR: &str = "\x1b[?25l";
@@ -41,7 +41,7 @@ impl<W: Write> Canvas<W> {
         Self { out, drawn: Drawn::default() }
     }
 
-    /// Draws the lines over those that were drawn before, each cut to the terminal of this size.
+    /// Draws the lines over the previous ones, each cut to the width in `size`.
     pub(crate) fn draw(&mut self, lines: &[String], size: (usize, usize)) -> io::Result<()> {
         let mut picture = self.back_to_the_top(size);
         for line in lines {
@@ -55,14 +55,14 @@ impl<W: Write> Canvas<W> {
         self.out.flush()
     }
 
-    /// Takes the picture away; what is written next stands in its place.
+    /// Removes the picture; what is written next takes its place.
     pub(crate) fn clear(&mut self) -> io::Result<&mut W> {
         let lines = self.drawn.lines;
         write!(self.out, "\x1b[{lines}A\r{CLEAR_BELOW}")?;
         Ok(&mut self.out)
     }
 
-    /// Goes to where the picture begins; on a terminal that has changed its size, where it would.
+    /// Moves to the first line of the picture; after a resize, to where the picture would begin.
     fn back_to_the_top(&self, size: (usize, usize)) -> String {
         match self.drawn {
             Drawn { lines: 0, .. } => HIDE_CURSOR.to_owned(),
@@ -75,7 +75,7 @@ impl<W: Write> Canvas<W> {
 impl<W: Write> Drop for Canvas<W> {
     fn drop(&mut self) {
         if self.drawn.lines > 0 {
-            // Also where something failed in the middle; the terminal may be what failed.
+            // Also after an error, which may be the terminal's own.
             let _ = self.out.write_all(SHOW_CURSOR.as_bytes()).and_then(|()| self.out.flush());
         }
     }
@@ -86,7 +86,7 @@ pub(crate) fn bold(text: &str, width: usize) -> String {
     format!("{BOLD}{}{PLAIN}", cut(text, width))
 }
 
-/// The part of a line that fits, so that a line stays one line; a bold one was cut before.
+/// The part of a line that fits in `width`, so that it stays on one line; bold lines are cut beforehand.
 pub(crate) fn cut(line: &str, width: usize) -> String {
     if line.starts_with(BOLD) {
         return line.to_owned();

@@ -1,8 +1,8 @@
-//! Tells the terminal, or the journal, that the time of day was set.
+//! Prints a notice when the time of day is set.
 
 use inband_server::Clock;
 
-/// Looks after the clock.
+/// Watches the clock.
 pub(super) struct ClockWatch {
     clock: Clock,
     known: usize,
@@ -13,7 +13,7 @@ impl ClockWatch {
         Self { clock: clock.clone(), known: 0 }
     }
 
-    /// Says by how much the time of day was set since the last look.
+    /// Prints by how much the time of day was set since the last call.
     pub(super) fn look(&mut self) {
         let steps = self.clock.take_steps(&mut self.known);
         if !steps.is_empty() {

@@ -1,4 +1,4 @@
-//! How do outputs start, and what does the terminal hear of one that cannot deliver?
+//! Starts the outputs and prints a notice when one cannot deliver.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,15 +11,15 @@ use inband_server::Settings;
 use crate::failure::Failure;
 use crate::number::count;
 
-/// Looks after the outputs and says when one gets into trouble, what that costs, and when it is over.
+/// Watches the outputs; prints when one fails, what that costs, and when it recovers.
 pub(super) struct Outputs {
     said: Vec<Said>,
 }
 
-/// Outputs that run, and what the collector hands things to them by.
+/// The running outputs, and the stages through which the collector feeds them.
 pub(super) type Started = (Exports, Vec<Box<dyn Stage>>);
 
-/// What was said of one output last.
+/// The last notice printed about one output.
 #[derive(Clone)]
 struct Said {
     at: Instant,
@@ -36,7 +36,7 @@ impl Outputs {
         Ok((Self { said }, (exports, stages)))
     }
 
-    /// Says what has changed.
+    /// Prints what has changed.
     pub(super) fn look(&mut self, exports: &Exports) {
         for (ledger, said) in exports.ledgers().into_iter().zip(&mut self.said) {
             let is_new = ledger.trouble.is_some() != said.trouble.is_some();
@@ -49,7 +49,7 @@ impl Outputs {
     }
 }
 
-/// Whether every output of the settings is built in; asked before anything is made.
+/// Checks that every output of the settings is built in, before anything is created.
 pub(super) fn check(settings: &Settings) -> Result<(), Failure> {
     Exports::check(&settings.exports()).map_err(failure)
 }
@@ -71,7 +71,7 @@ fn failure(error: ExportError) -> Failure {
     }
 }
 
-/// What is said of an output.
+/// The notice about one output.
 fn line(ledger: &ExportLedger) -> String {
     let ExportLedger { output, waiting, export_failed, .. } = ledger;
     let counts = match (waiting, export_failed) {
@@ -86,7 +86,7 @@ fn line(ledger: &ExportLedger) -> String {
     }
 }
 
-/// How often a growing loss is told.
+/// Least time between two notices about a growing loss.
 const SAY_AGAIN: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What does the terminal, or the journal, hear of a disk that does not take history?
+//! Prints a notice when the disk does not accept history.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,11 +7,11 @@ use inband_store::Store;
 
 use crate::number::count;
 
-/// Looks after the store and says when it gets into trouble, what that costs, and when it is over.
+/// Watches the store; prints when it fails, what that costs, and when it recovers.
 pub(super) struct Health {
     store: Option<Arc<Store>>,
     trouble: Option<String>,
-    /// When something was said last, and how much was lost by then.
+    /// When the last notice was printed, and how much was lost by then.
     said_at: Instant,
     lost: u64,
 }
@@ -21,7 +21,7 @@ impl Health {
         Health { store, trouble: None, said_at: Instant::now(), lost: 0 }
     }
 
-    /// Says what has changed.
+    /// Prints what has changed.
     pub(super) fn look(&mut self) {
         let Some(store) = &self.store else { return };
         let (tally, trouble) = (store.tally(), store.trouble());
@@ -42,5 +42,5 @@ impl Health {
     }
 }
 
-/// How often a growing loss is told.
+/// Least time between two notices about a growing loss.
 const SAY_AGAIN: Duration = Duration::from_secs(10);

@@ -5,7 +5,7 @@ use inband_store::Store;
 
 use crate::number::count;
 
-/// Each place where something is missing, and how much of what; `None` where nothing is.
+/// What is missing, by place and amount; `None` when nothing is.
 pub(super) fn text(ledger: &LedgerView, store: Option<&Store>) -> Option<String> {
     let total = &ledger.total;
     let mut parts = Vec::new();
@@ -16,7 +16,7 @@ pub(super) fn text(ledger: &LedgerView, store: Option<&Store>) -> Option<String>
             let reports = count(total.accepted_reports, "report");
             parts.push(format!("{missing} of {reports} not stored{trouble}"));
         } else if !trouble.is_empty() {
-            // Paths, events and the ledger of the end are rows too, and no reports.
+            // Paths, events and the final ledger are rows too, but not reports.
             parts.push(format!("history is not written to its end{trouble}"));
         }
     }

@@ -40,19 +40,19 @@ use replay::{Found, Pace};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Settings; without them every one has its default
+    /// Settings; without them the defaults apply
     #[arg(short, long, value_name = "COLLECTOR.TOML")]
     config: Option<PathBuf>,
-    /// Print the settings as they are in force, and end
+    /// Print the settings in force, and exit
     #[arg(long)]
     print_config: bool,
-    /// Take the reports of a capture file instead of sockets; `-` is stdin
+    /// Read the reports from a capture file instead of sockets; `-` is stdin
     #[arg(long, value_name = "CAPTURE")]
     read: Option<PathBuf>,
-    /// Take them as fast as they were captured, not as fast as possible
+    /// Replay them at the speed of the capture, not as fast as possible
     #[arg(long, requires = "read")]
     recorded_speed: bool,
-    /// UDP ports that reports are sent to in the capture; more than once for several
+    /// UDP port that reports are sent to in the capture; can be given more than once
     #[arg(long, value_name = "PORT", requires = "read", default_values_t = [32_766])]
     report_port: Vec<u16>,
     /// Print the ledger at the end as JSON
@@ -96,14 +96,14 @@ fn read_settings(path: Option<&Path>) -> Result<Settings, Failure> {
     }
 }
 
-/// Reads `collector.toml`, and checks it as far as that goes without collecting.
+/// Reads `collector.toml` and checks it as far as possible without collecting.
 pub(crate) fn read_checked(path: &Path) -> Result<Settings, Failure> {
     let settings = read_settings(Some(path))?;
     exports::check(&settings)?;
     Ok(settings)
 }
 
-/// Reads `names.toml`; nothing has a name where no file is given.
+/// Reads `names.toml`; without a file nothing has a name.
 pub(crate) fn read_names(path: &Path) -> Result<Names, Failure> {
     if path.as_os_str().is_empty() {
         return Ok(Names::default());
@@ -111,12 +111,12 @@ pub(crate) fn read_names(path: &Path) -> Result<Names, Failure> {
     Ok(Names::new(ConfigFile::read(path)?.parse::<NameList>()?))
 }
 
-/// Receives until somebody stops it.
+/// Receives until it is stopped.
 fn collect(settings: &Settings, stop: &AtomicBool) -> Result<(Outcome, Option<Error>), Failure> {
     exports::check(settings)?;
     let path = settings.store.path.display();
     let names = Arc::new(read_names(&settings.names.file)?);
-    // Ports and the certificate may need privileges; nothing behind them does.
+    // Opening ports and the certificate may need privileges; nothing after this does.
     let listening = Listening::open(&settings.api).map_err(|error| match error {
         ApiError::Open(_) | ApiError::Readers | ApiError::BasePath(_) => Failure::Usage(error.into()),
         ApiError::Certificate { .. } => Failure::Usage(error.into()),
@@ -168,8 +168,8 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<(Outcome, Option<Er
     Ok((outcome.ok_or_else(|| anyhow!("the collector has failed"))?, trouble))
 }
 
-/// Takes the reports of a capture; its time is the time. What is wrong with a capture behind its beginning is told
-/// beside what became of the reports before it.
+/// Replays the reports of a capture, whose timestamps are the time. An error after the start of the capture
+/// is returned beside the outcome of the reports before it.
 fn replay(
     args: &Args,
     settings: &Settings,
@@ -179,10 +179,10 @@ fn replay(
     exports::check(settings)?;
     let names = Arc::new(read_names(&settings.names.file)?);
     let mut input = Input::open(capture)?;
-    // What was captured years ago is not to go at once for its age.
+    // Retention would delete old captures at once.
     let store = open_store(settings, Some(FOREVER))?;
     let (replay, feed) = Replay::feed();
-    // Nobody is to be told of what happened when the capture was made.
+    // No webhook calls for what happened when the capture was made.
     let told = Settings { webhook: Vec::new(), ..settings.clone() };
     let exports = exports::start_for_replay(&told, &names, stop)?;
     let keep = store.as_ref().map(|store| Box::new(Keep::for_replay(Arc::clone(store))) as Box<dyn Stage>);
@@ -233,7 +233,7 @@ fn open_store(settings: &Settings, retain: Option<Duration>) -> Result<Option<Ar
     Ok(Some(Arc::new(store)))
 }
 
-/// What the collector is given: the settings, and the units and links of the names file.
+/// The collector's settings: the file's, with the units and links of the names file.
 fn collector(settings: &Settings, names: &Names) -> CollectorSettings {
     let mut collector = settings.collector();
     collector.events.units = names.units().clone();
@@ -241,7 +241,7 @@ fn collector(settings: &Settings, names: &Names) -> CollectorSettings {
     collector
 }
 
-/// The directories that are made for what is kept.
+/// The directories to create for stored data.
 fn directories(settings: &Settings) -> Vec<&Path> {
     let lines = settings.jsonl.path.parent().filter(|_| settings.jsonl.path != Path::new("-"));
     let spools = [
@@ -252,7 +252,8 @@ fn directories(settings: &Settings) -> Vec<&Path> {
     all.filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
-/// Makes segments of what is in the log, where nobody else holds the store any more; returns what became of the reports.
+/// Turns the log into segments if no other reference to the store is left; returns what became of the
+/// reports.
 fn close(store: Option<Arc<Store>>) -> Option<Tally> {
     store.and_then(Arc::into_inner).map(Store::close)
 }
@@ -263,7 +264,7 @@ fn print(text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How often it is looked whether to end.
+/// Interval at which `stop` is checked.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// A hundred years.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

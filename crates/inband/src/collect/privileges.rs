@@ -1,4 +1,4 @@
-//! As which user does the collector run once its ports are open?
+//! Changes to an unprivileged user once the ports are open.
 
 use std::os::unix::fs::chown;
 use std::path::Path;
@@ -10,11 +10,11 @@ use nix::unistd::{User, geteuid, initgroups, setgid, setuid};
 
 use crate::failure::Failure;
 
-/// Becomes the user of the settings for good; says so where root is root to the end. The directories are made before,
-/// for that user, who may not be allowed to.
+/// Becomes the configured user permanently, or prints a note when running as root without one. Creates the
+/// directories first, owned by that user, who may not be permitted to.
 ///
 /// # Errors
-/// A user that does not exist, or that this one may not become.
+/// The user does not exist, or this process may not become it.
 pub(super) fn drop(settings: &ProcessSettings, directories: &[&Path]) -> Result<(), Failure> {
     let name = settings.user.as_str();
     if name.is_empty() {
@@ -38,9 +38,9 @@ pub(super) fn drop(settings: &ProcessSettings, directories: &[&Path]) -> Result<
     Ok(())
 }
 
-/// Makes a directory, with those above it, that belongs to a user; one that is there stays as it is.
+/// Creates a directory and its missing parents, owned by `user`; existing ones are left unchanged.
 fn make_for(user: &User, directory: &Path) -> io::Result<()> {
-    // Those that are missing, the innermost first.
+    // The missing ones, innermost first.
     let missing: Vec<&Path> =
         directory.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
     for path in missing.into_iter().rev() {
@@ -52,7 +52,7 @@ fn make_for(user: &User, directory: &Path) -> io::Result<()> {
 
 fn become_user(user: &User) -> Result<(), Error> {
     let name = std::ffi::CString::new(user.name.as_str())?;
-    // The user last: afterwards nothing of this may be done any more. It takes the capabilities with it.
+    // The user last: it drops the capabilities, after which the other calls would fail.
     initgroups(&name, user.gid)?;
     setgid(user.gid)?;
     setuid(user.uid)?;

@@ -1,4 +1,4 @@
-//! How do the reports of a capture reach the collector?
+//! Feeds the reports of a capture to the collector.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,18 +15,18 @@ use crate::input::Input;
 /// How fast a capture is replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// As fast as it can be read and understood.
+    /// As fast as it can be read and processed.
     Full,
     /// As fast as it was captured.
     Recorded,
 }
 
-/// What a capture held.
+/// What a capture contained.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Datagrams that were put into the replay.
+    /// Datagrams fed to the replay.
     pub(super) datagrams: u64,
-    /// Datagrams that came in fragments, which are not put together.
+    /// Datagrams in fragments, which are not reassembled.
     pub(super) fragmented: u64,
 }
 
@@ -34,14 +34,14 @@ pub(super) struct Found {
 #[derive(Debug, PartialEq, Eq)]
 enum Datagram<'a> {
     Whole(SocketAddr, SocketAddr, &'a [u8]),
-    /// The first fragment of one.
+    /// The first fragment of a datagram.
     Fragmented,
 }
 
-/// Puts every datagram to one of the ports into the replay, and adds up what it finds.
+/// Feeds every datagram to one of the ports into the replay, and counts them in `found`.
 ///
 /// # Errors
-/// A capture that cannot be read to its end; what could be was put in.
+/// The capture cannot be read to its end; the records before the error have been fed.
 pub(super) fn replay(
     input: &mut Input,
     ports: &[u16],
@@ -89,7 +89,7 @@ fn datagram<'a>(record: &'a Record, ports: &[u16]) -> Option<Datagram<'a>> {
     Some(Datagram::Whole(from, to, payload))
 }
 
-/// Waits until as much time has passed as between the first record and one that was captured at `at`.
+/// Sleeps until as much time has passed since the first record as lies between it and `at`.
 fn wait(clock: &mut Option<(Instant, u64)>, at: u64, stop: &AtomicBool) {
     let (started, first) = *clock.get_or_insert_with(|| (Instant::now(), at));
     let due = Duration::from_nanos(at.saturating_sub(first));
@@ -102,5 +102,5 @@ fn wait(clock: &mut Option<(Instant, u64)>, at: u64, stop: &AtomicBool) {
 }
 
 const UDP_BYTES: usize = 8;
-/// How long it is waited before it is looked whether to end.
+/// Interval at which `stop` is checked.
 const MAX_SLEEP: Duration = Duration::from_millis(50);

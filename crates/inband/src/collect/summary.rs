@@ -1,11 +1,11 @@
-//! What became of every report, in words?
+//! What became of every report, in words.
 
 use std::fmt::Write;
 
 use inband_model::FaultCount;
 use inband_server::Outcome;
 
-/// The ledger at the end, a line for each place where datagrams or reports can be.
+/// The final ledger, one line for each place where datagrams or reports can be.
 pub(super) fn text(outcome: &Outcome) -> String {
     let total = &outcome.ledger.total;
     let faults: Vec<(String, u64)> = outcome.ledger.malformed.iter().map(told).collect();
@@ -28,7 +28,7 @@ pub(super) fn text(outcome: &Outcome) -> String {
         [("accepted", total.accepted_reports), ("stored", total.stored), ("not stored", total.store_failed)];
     let mut text = String::new();
     let mut part = |title: &str, counts: &[(&str, u64)]| {
-        // Writing to a string does not fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "{title}");
         for (name, count) in counts {
             let _ = writeln!(text, "  {name:<36}{count:>14}");
@@ -51,7 +51,7 @@ pub(super) fn text(outcome: &Outcome) -> String {
     text
 }
 
-/// A reason among the malformed ones.
+/// A reason for malformed datagrams, with its count.
 fn told(fault: &FaultCount) -> (String, u64) {
     (format!("- {}: {}", fault.header, fault.fault), fault.count)
 }

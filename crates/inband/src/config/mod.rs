@@ -1,4 +1,4 @@
-//! What is wrong with this configuration file? Reads TOML, and names line and nearest valid key of a mistake.
+//! Reads TOML configuration files; errors name the line and the nearest valid key.
 
 mod names;
 mod place;
@@ -17,12 +17,12 @@ use place::Place;
 /// Reads the configuration file at `path`.
 ///
 /// # Errors
-/// When the file cannot be read, is no TOML, or does not fit `T`: one message that names the place.
+/// The file cannot be read, is not TOML, or does not fit `T`; one message that names the place.
 pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
     ConfigFile::read(path)?.parse()
 }
 
-/// A configuration file that has been read, kept for naming places in it.
+/// A configuration file that has been read, kept to locate errors in it.
 #[derive(Debug)]
 pub struct ConfigFile {
     path: PathBuf,
@@ -33,7 +33,7 @@ impl ConfigFile {
     /// Reads the file.
     ///
     /// # Errors
-    /// When it cannot be read, is larger than a configuration can be, or is not UTF-8.
+    /// The file cannot be read, is too large, or is not UTF-8.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let unreadable = |what: String| ConfigError::Unreadable { path: path.to_owned(), what };
         let mut bytes = Vec::new();
@@ -52,17 +52,18 @@ impl ConfigFile {
     /// Reads the file's contents as `T`.
     ///
     /// # Errors
-    /// When they are no TOML, or do not fit `T`.
+    /// The contents are not TOML, or do not fit `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
         toml::from_str(&self.text).map_err(|error| self.mistake(error.span(), error.message()))
     }
 
-    /// Describes a mistake found after parsing, at the value of `key` (`"source.instructions"`) where the file has it.
+    /// Describes an error found after parsing, at the value of `key` (`"source.instructions"`) if the file
+    /// has it.
     pub fn mistake_at(&self, key: &str, message: &str) -> ConfigError {
         self.mistake(place::find_key(&self.text, key), message)
     }
 
-    /// Describes a mistake found after parsing, at a byte range of the file; `None`: at no place in particular.
+    /// Describes an error found after parsing, at a byte range of the file; `None`: at no particular place.
     pub fn mistake_in(&self, span: Option<Range<usize>>, message: &str) -> ConfigError {
         self.mistake(span, message)
     }
@@ -72,7 +73,7 @@ impl ConfigFile {
         &self.text
     }
 
-    /// Takes `text` for the contents of a file called `path`.
+    /// A configuration file with the path `path` and the contents `text`.
     #[must_use]
     pub fn of_text(path: &Path, text: &str) -> Self {
         Self { path: path.to_owned(), text: text.to_owned() }
@@ -86,7 +87,7 @@ impl ConfigFile {
     }
 }
 
-/// Why a configuration was not accepted. The program exits with 2.
+/// Why a configuration was rejected. The program exits with 2.
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// The file could not be read.
@@ -94,7 +95,7 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the operating system said, or what it is not.
+        /// The operating system's message, or what the file is not.
         what: String,
     },
     /// Something in the file is wrong.
@@ -102,7 +103,7 @@ pub enum ConfigError {
     Mistake(Box<Mistake>),
 }
 
-/// One mistake, its place and what would be right.
+/// One error: its place, and what would be valid.
 #[derive(Debug)]
 pub struct Mistake {
     path: PathBuf,
@@ -123,7 +124,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// Largest configuration that is read, bytes.
+/// Size limit of a configuration, bytes.
 const LIMIT_BYTES: u64 = 16 * 1024 * 1024;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! What did the user mean? Turns a message about unknown names into one that suggests the nearest known ones.
+//! Turns a message about unknown names into one that suggests the nearest known ones.
 
-/// Rewords a deserializer's message in the words of this program, with suggestions and the table it concerns.
+/// Rewords a deserializer's message, with suggestions and the table it concerns.
 pub(crate) fn explain(message: &str, table: Option<&str>) -> String {
     let place = table.map(|table| format!(" in {table}")).unwrap_or_default();
     if let Some(unknown) = Unknown::parse(message) {
@@ -9,7 +9,7 @@ pub(crate) fn explain(message: &str, table: Option<&str>) -> String {
     if let Some(key) = message.strip_prefix("missing field ") {
         return format!("missing key {key}{place}");
     }
-    // The TOML parser puts what it expected on a second line.
+    // The TOML parser puts what it expected on the second line.
     message.trim().replace('\n', ", ")
 }
 
@@ -47,7 +47,7 @@ impl<'a> Unknown<'a> {
     }
 }
 
-/// The known name most like `name`, if any is like it.
+/// The known name most similar to `name`, if one is similar enough.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     known
         .iter()
@@ -57,7 +57,7 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// How alike two names are, 0 to 1; one slip of the fingers makes no difference, however short the name.
+/// The similarity of two names, 0 to 1; a single typo is tolerated, however short the name.
 fn likeness(a: &str, b: &str) -> f64 {
     if strsim::osa_distance(a, b) <= 1 { 1.0 } else { strsim::jaro_winkler(a, b) }
 }
@@ -71,10 +71,10 @@ fn list(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{}`", name.escape_debug())).collect::<Vec<_>>().join(", ")
 }
 
-/// What stands between the unknown names and the known ones.
+/// The separators between the unknown names and the known ones.
 const SPLITS: [&str; 4] = [", expected", "; expected", ": expected", ", there are no "];
 
-/// Likeness from 0 to 1 above which a known name is suggested; clap uses the same for options.
+/// Similarity above which a known name is suggested; clap uses the same for options.
 const LIKE: f64 = 0.7;
 
 #[cfg(test)]

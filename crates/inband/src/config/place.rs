@@ -1,4 +1,4 @@
-//! Where in the file is that? Line, column, table, and the line itself to show.
+//! The place of a byte range in a configuration file: line, column, table, and the line itself.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,10 +12,10 @@ pub(crate) struct Place {
     pub(crate) line: usize,
     /// Counted from 1, in characters.
     pub(crate) column: usize,
-    /// The table around it as its header is written, `[source]` or `[[interface]]`. `None` outside of any.
+    /// The header of the enclosing table as written, `[source]` or `[[interface]]`. `None` outside of any.
     pub(crate) table: Option<String>,
     text: String,
-    /// Characters the mistake spans on its line, at least one.
+    /// Characters the error spans on its line, at least one.
     width: usize,
 }
 
@@ -36,7 +36,7 @@ impl Place {
         }
     }
 
-    /// Shows the line with the mistake underlined.
+    /// Writes the line with the error underlined.
     pub(crate) fn fmt_quote(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.text.chars().count() > MAX_QUOTE {
             let start: String = self.text.chars().take(MAX_QUOTE).collect();
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-/// The byte range of a key's value, or of the nearest table around it that the file has.
+/// The byte range of a key's value, or of the nearest enclosing table in the file.
 pub(crate) fn find_key(file: &str, key: &str) -> Option<Range<usize>> {
     let root = DeTable::parse(file).ok()?;
     let mut table = root.get_ref();
@@ -61,7 +61,7 @@ pub(crate) fn find_key(file: &str, key: &str) -> Option<Range<usize>> {
     found
 }
 
-/// The header of the innermost table that holds a key or value at byte `at`.
+/// The header of the innermost table with a key or value at byte `at`.
 fn table_around(table: &DeTable<'_>, at: usize) -> Option<String> {
     let mut path = Vec::new();
     let mut array = false;
@@ -70,7 +70,7 @@ fn table_around(table: &DeTable<'_>, at: usize) -> Option<String> {
     (!path.is_empty()).then(|| if array { format!("[[{path}]]") } else { format!("[{path}]") })
 }
 
-/// Follows the keys whose table holds `at`; true when `at` is inside `table`.
+/// Collects in `path` the keys of the tables around `at`; true when `at` is inside `table`.
 fn descend<'a>(table: &'a DeTable<'_>, at: usize, path: &mut Vec<&'a str>, array: &mut bool) -> bool {
     for (key, value) in table {
         if key.span().contains(&at) {
@@ -107,7 +107,7 @@ fn floor_char_boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Longer lines are quoted without underlining, cut to this many characters.
+/// Longer lines are cut to this many characters and not underlined.
 const MAX_QUOTE: usize = 120;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Does every mistake give one message with its place?
+//! Every error gives one message with its place.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -145,7 +145,7 @@ fn the_events_documentation_names_every_setting_with_its_default() {
     let settings = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let documented: Collecting = file(settings).parse().unwrap();
 
-    // What stands there as an example is nothing by default.
+    // Tables the file shows as examples are empty by default.
     let Collecting { mut events, mut paths } = documented;
     assert_eq!((paths.edges.len(), paths.links.len()), (1, 1));
     paths.edges.clear();
@@ -180,7 +180,7 @@ fn a_mistake_in_the_settings_of_events_names_its_line_and_the_nearest_key() {
     assert!(message.contains("10.0.0.0/8"), "{message}");
 }
 
-/// The part of a collector's configuration that events are set in.
+/// The part of a collector's configuration that configures events.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Collecting {

@@ -1,4 +1,4 @@
-//! What does a topology for Intel DeepInsight call things? (`topology.json`, as SD-Fabric's tools write it.)
+//! The names in a topology for Intel DeepInsight (`topology.json`, as SD-Fabric's tools write it).
 
 use anyhow::{Error, anyhow};
 use inband_model::{HostName, InterfaceName, Labels, NameList, NodeName, SubnetName};
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::json::{array, text, whole};
 
-/// Reads the names; `notes` get what is left out.
+/// Reads the names; what is left out is added to `notes`.
 ///
 /// # Errors
-/// No JSON, or none of the four lists.
+/// The text is not JSON, or has none of the four lists.
 pub(super) fn names(json: &str, notes: &mut Vec<String>) -> Result<NameList, Error> {
     let root: Value = serde_json::from_str(json)?;
     if ["switches", "links", "subnets", "hosts"].iter().all(|key| root.get(key).is_none()) {
@@ -39,9 +39,9 @@ pub(super) fn names(json: &str, notes: &mut Vec<String>) -> Result<NameList, Err
                 notes.push(format!("a link without node1 or node2: {link}"));
                 break;
             };
-            // A subnet or a host has no interface that reports.
+            // Subnets and hosts have no interface that reports.
             let Some(node) = node(this) else { continue };
-            // The older form has the number as the port's name.
+            // The older form gives the number as the port's name.
             let id: Option<u16> = whole(&link[number]).or_else(|| whole(&link[port]));
             let Some(id) = id else {
                 notes.push(format!("a port of {this} without a number: {link}"));

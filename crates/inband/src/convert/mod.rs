@@ -1,4 +1,4 @@
-//! `inband convert`: what would another system's configuration be as `node.toml`, and its topology as `names.toml`?
+//! `inband convert`: another system's configuration as `node.toml`, or its topology as `names.toml`.
 
 mod deepinsight;
 mod json;
@@ -51,12 +51,12 @@ Examples:
 
 /// The names that ONOS knows, for [names] of collector.toml.
 ///
-/// The files are answers of its REST interface in any order: /onos/v1/network/configuration, which alone has node ids
-/// (ipv4NodeSid) and so is needed, and /onos/v1/devices, /onos/v1/links and /onos/v1/hosts.
+/// The files are responses of its REST API in any order: /onos/v1/network/configuration, which is required
+/// because only it contains node ids (ipv4NodeSid), and /onos/v1/devices, /onos/v1/links and /onos/v1/hosts.
 #[derive(Debug, clap::Args)]
 #[command(after_help = ONOS_EXAMPLES)]
 struct OnosArgs {
-    /// What ONOS says, JSON; `-` is stdin
+    /// Responses of ONOS, JSON; `-` is stdin
     #[arg(required = true)]
     files: Vec<PathBuf>,
 }
@@ -72,7 +72,7 @@ Examples:
 struct NetcfgArgs {
     /// Network configuration, JSON; `-` is stdin
     file: PathBuf,
-    /// The device the node stands for; needed where there are several
+    /// The device that the node represents; required if there are several
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
     /// Node ID [default: the device's ipv4NodeSid]
@@ -86,7 +86,7 @@ Examples:
   inband convert onos-netcfg netcfg.json --device device:leaf1 > leaf1.toml
   curl -s -u onos:rocks http://onos:8181/onos/v1/network/configuration | inband convert onos-netcfg - --device device:leaf1";
 
-/// Writes what comes of it to stdout.
+/// Writes the result to stdout.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut notes = Vec::new();
     let toml = match &args.from {
@@ -114,7 +114,7 @@ fn node(args: &NetcfgArgs, notes: &mut Vec<String>) -> Result<String, Failure> {
     let netcfg = Netcfg::parse(&text, notes).with_context(|| name.clone())?;
     let identity = identify(&netcfg, args, notes)?;
     let toml = node_toml::write(&name, &netcfg, &identity, notes);
-    // What is written has to be what a node accepts.
+    // The output must be a configuration that a node accepts.
     let config: NodeConfig = toml::from_str(&toml).map_err(Error::from).with_context(|| name.clone())?;
     Node::new(&config).map_err(Error::from).with_context(|| name.clone())?;
     Ok(toml)
@@ -130,7 +130,7 @@ fn name(path: &Path) -> String {
     if is_dash(path) { "stdin".to_owned() } else { path.display().to_string() }
 }
 
-/// Which device is meant, and its id and address.
+/// Selects the device, and finds its id and address.
 fn identify(netcfg: &Netcfg, args: &NetcfgArgs, notes: &mut Vec<String>) -> Result<Identity, Failure> {
     let names = || netcfg.devices.iter().map(|device| device.name.as_str()).collect::<Vec<_>>().join(", ");
     let device = match (&args.device, netcfg.devices.as_slice()) {
@@ -180,5 +180,5 @@ fn read(path: &Path) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Largest configuration that is read, bytes.
+/// Size limit of a configuration, bytes.
 const LIMIT_BYTES: u64 = 16 * 1024 * 1024;

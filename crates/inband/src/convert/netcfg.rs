@@ -1,4 +1,4 @@
-//! What does an ONOS network configuration say about INT?
+//! The INT settings in an ONOS network configuration.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ pub(super) struct Netcfg {
     pub(super) devices: Vec<Device>,
 }
 
-/// When a queue reports.
+/// The thresholds at which a queue reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Thresholds {
     pub(super) trigger_ns: u32,
@@ -35,16 +35,17 @@ pub(super) struct Device {
     pub(super) ports: Vec<u16>,
 }
 
-/// The application whose configuration this is.
+/// The application that is configured.
 const APP: &str = "org.stratumproject.fabric.tna.inbandtelemetry";
-/// What SD-Fabric does without the key.
+/// SD-Fabric's default when the key is missing.
 const DEFAULT_CHANGE_NS: u64 = 256;
 
 impl Netcfg {
-    /// Reads a whole network configuration, or the block of the application alone; `notes` get what is left out.
+    /// Reads a whole network configuration, or the application's block alone; what is left out is added to
+    /// `notes`.
     ///
     /// # Errors
-    /// No JSON, no such block, a required key that is missing, a value of the wrong kind.
+    /// The text is not JSON, has no such block, lacks a required key, or has a value of the wrong kind.
     pub(super) fn parse(text: &str, notes: &mut Vec<String>) -> Result<Self, Error> {
         let root: Value = serde_json::from_str(text)?;
         let block = match root.get("apps") {
@@ -143,7 +144,7 @@ fn devices(root: &Value, notes: &mut Vec<String>) -> Vec<Device> {
     .collect()
 }
 
-/// Notes keys of the block that nothing is known about.
+/// Adds the unknown keys of the block to `notes`.
 fn name_unknown(report: &Map<String, Value>, notes: &mut Vec<String>) {
     const KNOWN: [&str; 5] = [
         "collectorIp",
@@ -160,7 +161,7 @@ fn unknown(place: &str, key: &str) -> String {
     format!("{place}.{key} is not known and has been left out")
 }
 
-/// Notes what else a network configuration is about.
+/// Adds the other parts of a network configuration to `notes`.
 fn name_others(root: &Value, notes: &mut Vec<String>) {
     let apps = root.get("apps").and_then(Value::as_object).into_iter().flat_map(Map::keys);
     let apps: Vec<_> = apps.filter(|app| *app != APP).map(String::as_str).collect();

@@ -5,20 +5,20 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::netcfg::Netcfg;
 
-/// The names under which a device becomes a node.
+/// What identifies the device as a node.
 pub(super) struct Identity {
-    /// The device's name in ONOS; `None` where the file has one device only.
+    /// The device's name in ONOS; `None` if the file has only one device.
     pub(super) device: Option<String>,
     /// Its node id.
     pub(super) node_id: u32,
-    /// Where its reports come from.
+    /// The source address of its reports.
     pub(super) source_address: Option<IpAddr>,
 }
 
-/// Writes the configuration read from `file`; `notes` get what differs from SD-Fabric.
+/// Writes the configuration read from `file`; differences from SD-Fabric are added to `notes`.
 pub(super) fn write(file: &str, netcfg: &Netcfg, identity: &Identity, notes: &mut Vec<String>) -> String {
     let mut out = String::new();
-    // Writing to a string cannot fail.
+    // Writing to a `String` cannot fail.
     let _ = head(&mut out, file, netcfg, identity);
     let _ = watchlist(&mut out, netcfg);
     let _ = report(&mut out, netcfg, identity);
@@ -66,7 +66,7 @@ fn smart(out: &mut String, netcfg: &Netcfg) -> std::fmt::Result {
     Ok(())
 }
 
-/// The device's loopback address, where it is of the collector's IP version.
+/// The device's loopback address, if it has the collector's IP version.
 fn source_address(netcfg: &Netcfg, identity: &Identity) -> Option<std::net::IpAddr> {
     identity.source_address.filter(|address| address.is_ipv4() == netcfg.collector.is_ipv4())
 }
@@ -90,6 +90,6 @@ fn remark(netcfg: &Netcfg, identity: &Identity, notes: &mut Vec<String>) {
     );
 }
 
-/// What SD-Fabric tells of its own hop.
+/// What SD-Fabric reports about its own hop.
 const INSTRUCTIONS: &str = "[\"level1-interfaces\", \"hop-latency\", \"queue-occupancy\", \"ingress-timestamp\", \
                             \"egress-timestamp\"]";

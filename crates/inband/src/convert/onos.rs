@@ -1,4 +1,4 @@
-//! What does ONOS call things? Its network configuration, and what its REST interface says of devices, links and hosts.
+//! The names in an ONOS network configuration and in its REST API's devices, links and hosts.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::json::{array, object, text, whole};
 
-/// Reads the names of several files together; `notes` get what is left out.
+/// Reads the names of several files together; what is left out is added to `notes`.
 ///
 /// # Errors
-/// No JSON, or nothing that ONOS says, or no node id in any of them.
+/// A file is not JSON or not a response of ONOS, or no file has a node id.
 pub(super) fn names(files: &[String], notes: &mut Vec<String>) -> Result<NameList, Error> {
     let roots: Vec<Value> = files.iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>()?;
     let known = ["devices", "links", "hosts", "ports"];
@@ -34,7 +34,7 @@ pub(super) fn names(files: &[String], notes: &mut Vec<String>) -> Result<NameLis
     Ok(list)
 }
 
-/// Node ids by device, which only the network configuration has.
+/// Node ids by device, from the network configuration; the other files have none.
 fn nodes(roots: &[Value], notes: &mut Vec<String>) -> BTreeMap<String, u32> {
     let mut nodes = BTreeMap::new();
     for (device, config) in roots.iter().flat_map(|root| object(root, "devices")) {
@@ -60,7 +60,7 @@ fn device_name<'a>(roots: &'a [Value], device: &'a str) -> &'a str {
 
 fn interfaces(roots: &[Value], nodes: &BTreeMap<String, u32>, notes: &mut Vec<String>) -> Vec<InterfaceName> {
     let mut found: BTreeMap<(u32, u16), (Option<String>, Option<String>)> = BTreeMap::new();
-    // `device:leaf1/260`: the port is behind the last slash.
+    // `device:leaf1/260`: the port follows the last slash.
     for (place, config) in roots.iter().flat_map(|root| object(root, "ports")) {
         let port =
             place.rsplit_once('/').and_then(|(device, port)| Some((nodes.get(device)?, port_id(port)?)));
@@ -95,7 +95,7 @@ fn interfaces(roots: &[Value], nodes: &BTreeMap<String, u32>, notes: &mut Vec<St
         .collect()
 }
 
-/// `260`, or `[5/0](260)` as ONOS writes ports with a name.
+/// `260`, or `[5/0](260)` as ONOS writes named ports.
 fn port_id(text: &str) -> Option<u16> {
     let number = text.rsplit_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or(text);
     number.parse().ok()
@@ -116,7 +116,7 @@ fn subnets(roots: &[Value]) -> Vec<SubnetName> {
     subnets
 }
 
-/// The hosts of the REST interface (a list), and those of the network configuration (by id).
+/// The hosts of the REST API (a list) and of the network configuration (by id).
 fn hosts(roots: &[Value], notes: &mut Vec<String>) -> Vec<HostName> {
     let mut hosts = Vec::new();
     let listed = roots.iter().flat_map(|root| array(root, "hosts"));

@@ -42,11 +42,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let options = args.options.resolve()?;
     let mut input = Input::open(&args.file)?;
     let stdout = io::stdout().lock();
-    // Whoever watches packets arrive wants to see each at once.
+    // With stdin as input, or on a terminal, each packet is shown as it arrives.
     let live = is_dash(&args.file) || stdout.is_terminal();
     let mut out = BufWriter::with_capacity(OUT_BYTES, stdout);
     let result = decode(&mut input, &options, args.json, live, &mut out);
-    // What was read before an error is shown before the error.
+    // Packets read before an error are shown before the error.
     out.flush().context(WRITE)?;
     let (packets, shown) = result?;
     if shown == 0 {
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns how many packets were read, and how many of them shown.
+/// Returns how many packets were read, and how many of them were shown.
 fn decode(
     input: &mut Input,
     options: &Options,

@@ -1,4 +1,5 @@
-//! The code points that mark INT and reports: defaults, a node's configuration, options; the later wins.
+//! The code points that mark INT and reports, from defaults, a node's configuration and options; later ones
+//! win.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +13,10 @@ use crate::failure::Failure;
 use crate::node_config::{NodeParts, read_parts};
 use crate::number::number;
 
-/// Options that say what is INT.
+/// Options that set what marks INT.
 #[derive(Debug, clap::Args)]
 pub(super) struct OptionsArgs {
-    /// Take what marks INT and reports from this node's configuration; options win over it
+    /// Take the marks of INT and reports from this node's configuration; options win over it
     #[arg(short, long, value_name = "NODE.TOML")]
     config: Option<PathBuf>,
     /// DSCP that marks INT, with the bits that carry the mark [default: 0x17/0x3f]
@@ -39,24 +40,24 @@ pub(super) struct OptionsArgs {
     /// UDP destination port of telemetry reports [default: 32766]
     #[arg(long, value_name = "PORT", value_parser = number::<u16>)]
     report_port: Vec<u16>,
-    /// Table that says what drop reasons mean: sd-fabric-1.1, sd-fabric-1.0, switch-p4-16 or p4lang-switch
+    /// Drop reason table: sd-fabric-1.1, sd-fabric-1.0, switch-p4-16 or p4lang-switch
     /// [default: sd-fabric-1.1]
     #[arg(long, value_name = "TABLE", value_parser = drop_reasons)]
     drop_reasons: Option<Table>,
-    /// Accept the deviations that deployed implementations are known for, and name them per packet
+    /// Accept the known deviations of deployed implementations, and name them per packet
     #[arg(long)]
     lenient: bool,
 }
 
 impl OptionsArgs {
-    /// Puts defaults, configuration and options together.
+    /// Combines defaults, configuration and options.
     pub(super) fn resolve(&self) -> Result<Options, Failure> {
         let mut options = match &self.config {
             Some(path) => of_node(path)?,
             None => Options::default(),
         };
         if !self.dscp.is_empty() {
-            // What is given also replaces the bit that marks Host-INT.
+            // A given DSCP also replaces the bit that marks Host-INT.
             options.host_int_dscp.clear();
         }
         replace(&mut options.dscp, &self.dscp);
@@ -77,13 +78,13 @@ impl OptionsArgs {
     }
 }
 
-/// Reads INT as any implementation writes it, behind its own mark where no other is given.
+/// Reads the INT of every known dialect, behind that dialect's own mark unless another mark is given.
 fn accept_every_dialect(options: &mut Options, given: &OptionsArgs) {
     let is_replaced = |dialect: &Dialect| match dialect.dscp() {
         Some(_) => given.config.is_some() || !given.dscp.is_empty(),
         None => given.config.is_some() || !given.udp_port.is_empty(),
     };
-    // A dialect that is configured stays what it is, where a header could be of several.
+    // Where a header fits several dialects, a configured one wins.
     if options.reading == Reading::Strict {
         options.reading = Reading::Lenient;
     }
@@ -93,7 +94,7 @@ fn accept_every_dialect(options: &mut Options, given: &OptionsArgs) {
     options.dialect_marks = Dialect::ALL.into_iter().filter(|dialect| !is_replaced(dialect)).collect();
 }
 
-/// What the node writes; domains it does not configure are read as the specification has them.
+/// The code points of a node; domains it does not configure are read as the specification defines them.
 fn of_node(path: &Path) -> Result<Options, Failure> {
     let NodeParts { config, mut domains, drop_reasons } = read_parts(path)?;
     domains.extend_from_slice(WELL_KNOWN);
@@ -111,7 +112,7 @@ fn of_node(path: &Path) -> Result<Options, Failure> {
     Ok(Options { report_ports, drop_reasons, ..options })
 }
 
-/// What is given replaces what was there.
+/// Replaces `values` by `given`, unless `given` is empty.
 fn replace<T: Clone>(values: &mut Vec<T>, given: &[T]) {
     if !given.is_empty() {
         *values = given.to_vec();

@@ -1,4 +1,4 @@
-//! Is every packet shown as what it is, and does no packet stop the decoding?
+//! Every packet is shown as what it is, and no packet stops the decoding.
 
 use clap::Parser;
 use inband_capture::{LinkType, Record};
@@ -135,7 +135,7 @@ fn what_can_be_read_to_the_letter_decides_between_int_and_report() {
         let line = line(&carried, arguments);
         assert_eq!((&line["kind"], &line["flow"]["destination_port"]), (&"int".into(), &32766.into()));
     }
-    // Neither: the port is the stronger claim.
+    // Neither: the port is the stronger evidence.
     carried.data[29] = 2;
     assert_eq!(
         line(&carried, &[])["error"],
@@ -149,7 +149,7 @@ fn options_replace_the_defaults() {
     assert_eq!(line(&ethernet(INT_MD), &["--dscp", "1", "--dscp", "0x17"])["kind"], "int");
     assert_eq!(line(&ethernet(INT_MD), &["--udp-port", "5000"])["kind"], "int");
     assert_eq!(line(&ethernet(REPORT), &["--report-port", "5000"]), Value::Null);
-    // The reported packet carries INT behind UDP port 33122, which this option takes away.
+    // The reported packet carries INT behind UDP port 33122, which this option replaces.
     assert_eq!(line(&ethernet(REPORT), &["--udp-port", "5000"])["reports"][0]["int"], Value::Array(vec![]));
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// The way to another collector, which may not be there.
+/// The socket to another collector, which may not be there.
 pub(super) struct Copies {
     socket: UdpSocket,
     collector: SocketAddr,
@@ -18,12 +18,12 @@ impl Copies {
             SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
         };
         let socket = UdpSocket::bind(any)?;
-        // A socket that is connected hears of a port that is closed.
+        // A connected socket reports a closed port.
         socket.connect(collector)?;
         Ok(Self { socket, collector, sent: 0, refused: 0 })
     }
 
-    /// Sends a copy; that nobody takes it is said once, and is no failure of the demo.
+    /// Sends a copy; the first refusal prints a note, and none is a failure of the demo.
     pub(super) fn send(&mut self, report: &[u8]) {
         self.sent += 1;
         match self.socket.send(report) {
@@ -32,7 +32,7 @@ impl Copies {
                     eprintln!("note: nobody takes reports at {}", self.collector);
                 }
                 self.refused += 1;
-                // The answer was to an earlier copy, and this one was not sent.
+                // The error belongs to an earlier copy, and this one was not sent.
                 let _ = self.socket.send(report);
             }
             Err(error) => {
@@ -45,7 +45,7 @@ impl Copies {
         }
     }
 
-    /// Says how many copies nobody took, at least.
+    /// Prints how many copies were refused, at least.
     pub(super) fn finish(&self) {
         if self.refused > 0 {
             let Self { collector, sent, refused, .. } = self;

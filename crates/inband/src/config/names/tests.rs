@@ -1,4 +1,4 @@
-//! Are the names that were meant suggested?
+//! The nearest known names are suggested.
 
 use super::explain;
 

@@ -1,4 +1,4 @@
-//! Is every place found again?
+//! Byte ranges and keys are located in the file.
 
 use super::{Place, find_key};
 

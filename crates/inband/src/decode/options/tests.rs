@@ -1,4 +1,4 @@
-//! Are code points read as written?
+//! Code points are read as written.
 
 use inband_wire::int::DscpMark;
 
