@@ -1,4 +1,4 @@
-//! With which message and exit code does a subcommand fail?
+//! The message and exit code of a failed subcommand.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind};
@@ -7,14 +7,14 @@ use std::process::ExitCode;
 use anyhow::Error;
 use inband::config::ConfigError;
 
-/// Why a subcommand did not succeed.
+/// Why a subcommand failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The command line or the configuration is wrong: exit code 2.
     Usage(Error),
-    /// The work could not be done, or not to its end: exit code 1.
+    /// The work could not be done, or not completely: exit code 1.
     Work(Error),
-    /// The work was done with what is left of damaged files: exit code 3.
+    /// The work was done with what remains of damaged files: exit code 3.
     Damaged(Error),
 }
 
@@ -24,7 +24,7 @@ impl Failure {
         Self::Usage(Error::msg(message.to_string()))
     }
 
-    /// Prints the message, and gives the exit code that belongs to it.
+    /// Prints the message and returns its exit code.
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::Work(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
@@ -56,7 +56,7 @@ impl From<ConfigError> for Failure {
     }
 }
 
-/// Whether the reader of our output went away, as `head` does: no failure of ours.
+/// Whether the reader of the output has closed it, as `head` does; this is not a failure.
 fn is_broken_pipe(error: &Error) -> bool {
     let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
     causes.any(|cause| cause.kind() == ErrorKind::BrokenPipe)

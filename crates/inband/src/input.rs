@@ -1,4 +1,4 @@
-//! Where does a capture come from? A file, or stdin for `-`.
+//! A capture as input: a file, or stdin for `-`.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -29,12 +29,12 @@ impl Input {
         Ok(Self { name, reader })
     }
 
-    /// Reads the next record; false at the end.
+    /// Reads the next record; returns false at the end.
     pub(crate) fn read_record(&mut self, record: &mut Record) -> Result<bool, Error> {
         self.reader.read_record(record).with_context(|| self.name.clone())
     }
 
-    /// How the capture is written.
+    /// The file format of the capture.
     pub(crate) fn format(&self) -> Format {
         self.reader.format()
     }

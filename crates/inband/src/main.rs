@@ -1,4 +1,4 @@
-//! In-band Network Telemetry in one program: which subcommand, and with which exit code?
+//! The `inband` program: dispatches to the subcommands.
 
 mod canvas;
 mod collect;
@@ -74,7 +74,7 @@ fn main() -> ExitCode {
     result.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
 }
 
-/// The names of all subcommands but those that are about the program itself.
+/// The names of all subcommands except those about the program itself.
 fn commands() -> Vec<String> {
     let names =
         Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect::<Vec<_>>();

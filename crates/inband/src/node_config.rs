@@ -1,4 +1,4 @@
-//! How does a program get a node out of its `node.toml`? Every mistake names its place in the file.
+//! Builds a node from its `node.toml`; every error names its place in the file.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use inband_wire::int::Domain;
 
 use crate::failure::Failure;
 
-/// Reads the file and makes a node of it.
+/// Reads the file and builds the node.
 pub(crate) fn read_node(path: &Path) -> Result<(NodeConfig, Node), Failure> {
     let (file, config) = read(path)?;
     let node = Node::new(&config).map_err(|error| mistake(&file, &error))?;
     Ok((config, node))
 }
 
-/// What a file says about a node that is not run.
+/// The parts of a node's configuration, without a running node.
 pub(crate) struct NodeParts {
     pub(crate) config: NodeConfig,
     pub(crate) domains: Vec<Domain>,

@@ -1,4 +1,4 @@
-//! Numbers as users write them, decimal or hexadecimal with `0x`, and as they read them.
+//! Numbers as users write them, decimal or hexadecimal with `0x`, and as users read them.
 
 /// Reads a number of type `T`.
 pub(crate) fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
@@ -13,7 +13,7 @@ pub(crate) fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     T::try_from(value).map_err(|_| format!("more than {} bits", size_of::<T>() * 8))
 }
 
-/// A number of things in words: `1 report`, `2 reports`.
+/// A count of things in words: `1 report`, `2 reports`.
 pub(crate) fn count(number: u64, thing: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{ending}")

@@ -1,4 +1,4 @@
-//! What does `inband demo --json` print?
+//! The output of `inband demo --json`.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -28,7 +28,7 @@ enum Line<'a> {
 
 #[derive(Serialize)]
 struct EventLine<'a> {
-    // The name of the event, then its `detail` behind the key: the order people read.
+    // The event's name, and after its key the `detail`: the order in which people read.
     event: String,
     key: &'a str,
     detail: serde_json::Value,
@@ -77,7 +77,7 @@ impl<W: Write> Json<W> {
     }
 }
 
-/// The detail of an event without its name, which stands beside it.
+/// The detail of an event without its name, which is printed separately.
 fn detail(detail: &EventDetail) -> serde_json::Result<serde_json::Value> {
     let mut value = serde_json::to_value(detail)?;
     Ok(value.get_mut("detail").map(serde_json::Value::take).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! What does the demo print where nobody can redraw: into a file or a pipe?
+//! The demo's output to a file or a pipe, where nothing can be redrawn.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use inband_model::Event;
 use super::show::{Progress, Show};
 use super::{table, words};
 
-/// Prints events as they come, the ledger every second, and flows and queues at the end.
+/// Prints events as they arrive, the ledger every second, and flows and queues at the end.
 pub(super) struct Lines<W> {
     out: W,
     next_ledger: Duration,
@@ -57,7 +57,7 @@ impl<W: Write> Show for Lines<W> {
     }
 }
 
-/// The flows and the deepest queues, and what became of packets and reports, on 80 columns.
+/// The flows, the deepest queues, and what became of packets and reports, in 80 columns.
 pub(super) fn summary(out: &mut dyn Write, progress: &Progress<'_>) -> io::Result<()> {
     let scenario = progress.scenario;
     writeln!(out, "\n{}", table::flow_heading())?;

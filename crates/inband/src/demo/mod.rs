@@ -1,8 +1,8 @@
 //! `inband demo`: a fabric with INT in one process, from the packets to the events, without privileges.
 //!
-//! `scenario` runs the fabric in virtual time, `monitor` takes its reports off a real UDP socket, understands
-//! them, and keeps and answers where that is asked for; `json`, `screen` and `lines` show what it says, the
-//! last two with lines of `table`.
+//! `scenario` runs the fabric in virtual time; `monitor` receives its reports on a real UDP socket and, if
+//! asked to, keeps history and answers queries; `json`, `screen` and `lines` show the results, the last two
+//! with lines of `table`.
 
 mod copies;
 mod json;
@@ -48,20 +48,20 @@ pub(crate) struct Args {
     /// INT mode of the fabric.
     #[arg(long, value_enum, default_value_t = ModeArg::Md)]
     mode: ModeArg,
-    /// Where chance starts: the same seed gives the same traffic.
+    /// Random seed: the same seed gives the same traffic.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Send a copy of every report to this collector, too.
     #[arg(long, value_name = "ADDRESS:PORT")]
     report_to: Option<SocketAddr>,
-    /// Write how this fabric calls its nodes and hosts, for `[names] file` of that collector.
+    /// Write the names of this fabric's nodes and hosts, for `[names] file` of that collector.
     #[arg(long, value_name = "FILE")]
     write_names: Option<PathBuf>,
-    /// Show the web page and answer questions on this loopback address. Without it: 127.0.0.1:8080, or a free port where
-    /// that one is taken.
+    /// Show the web page and answer queries on this loopback address. Without it: 127.0.0.1:8080, or a free
+    /// port if that one is in use.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_loopback)]
     api: Option<SocketAddr>,
-    /// Show no web page; questions are answered only where `--api` is given.
+    /// Show no web page; queries are answered only where `--api` is given.
     #[arg(long)]
     no_page: bool,
     /// Keep history in this directory, for `inband query`. Without it the page has a temporary one, which is removed at
@@ -78,7 +78,7 @@ Examples:
   inband demo --duration 10m --api 127.0.0.1:9000 --store demo-data
   inband demo --duration 10s --json | jq 'select(.kind == \"event\")'";
 
-/// The INT modes by the names users give them.
+/// The INT modes, by their command-line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ModeArg {
     /// Instructions and metadata in the packets.
@@ -101,20 +101,20 @@ impl From<ModeArg> for Mode {
 
 /// Time between two steps of the fabric.
 const STEP: Duration = Duration::from_millis(5);
-/// How long reports on their way are waited for at the end; longer than a gap stays open.
+/// How long the demo waits at the end for reports in flight; longer than a gap stays open.
 const LINGER: Duration = Duration::from_secs(2);
-/// Reports on the way to the socket; the smallest usual buffer holds twice as many.
+/// Most reports in flight to the socket; the smallest usual buffer holds twice as many.
 const MAX_ON_THE_WAY: u64 = 100;
-/// How long, and how often at most, a report waits for room.
+/// Pause, and most pauses, of a report that waits for room.
 const WAIT: Duration = Duration::from_micros(100);
 const MAX_WAITS: u32 = 20_000;
-/// How long to run where nobody is there to press Ctrl-C.
+/// Length of a run that nobody can end with Ctrl-C.
 const UNATTENDED: Duration = Duration::from_secs(20);
-/// The longest run: a day.
+/// Longest run: a day.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Args {
-    /// How long to run; `None`: until somebody stops it.
+    /// How long to run; `None`: until it is stopped.
     fn duration(&self) -> Option<Duration> {
         self.duration.or_else(|| (!io::stdout().is_terminal()).then_some(UNATTENDED))
     }
@@ -128,7 +128,7 @@ impl Args {
         }
     }
 
-    /// Where history is kept; `temporary` is the path of a directory that can be made for it.
+    /// Where history is kept; `temporary` is the path at which a directory may be created for it.
     fn history(&self, temporary: PathBuf) -> Result<History, Error> {
         match &self.store {
             Some(path) => Ok(History::Kept(path.clone())),
@@ -159,7 +159,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(play(args, temporary, &stop, show.as_mut())?)
 }
 
-/// Lets virtual time follow the clock until the end, or until somebody stops it.
+/// Advances virtual time with the clock until the end, or until it is stopped.
 fn play(args: &Args, temporary: PathBuf, stop: &AtomicBool, show: &mut dyn Show) -> Result<(), Error> {
     let mut stage = Stage::new(args, temporary)?;
     if let Some(url) = stage.monitor.url() {
@@ -193,7 +193,7 @@ fn play(args: &Args, temporary: PathBuf, stop: &AtomicBool, show: &mut dyn Show)
     Ok(())
 }
 
-/// Everything that takes part: the fabric, the way of its reports, the collector.
+/// The parts of the demo: the fabric, the path of its reports, the collector.
 struct Stage {
     duration: Option<Duration>,
     scenario: Scenario,
@@ -207,14 +207,14 @@ impl Stage {
         let duration = args.duration();
         Ok(Self {
             duration,
-            // The fabric's clock starts here, so it comes last.
+            // The fabric's clock starts here, so this comes last.
             scenario: Scenario::new(duration.unwrap_or(LONGEST), args.mode.into(), args.seed)?,
             exporter: Exporter::new(monitor.address()?, args.report_to).context("cannot send reports")?,
             monitor,
         })
     }
 
-    /// Lets the fabric run up to `elapsed` and sends what its nodes report.
+    /// Runs the fabric up to `elapsed` and sends its nodes' reports.
     fn perform(&mut self, elapsed: Duration) -> Result<(), Error> {
         self.scenario.run_until(elapsed);
         while let Some(report) = self.scenario.poll_report() {
@@ -223,7 +223,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Hands what has arrived to the collector, and what the collector says to whoever shows it.
+    /// Passes the collector's outputs to `show`.
     fn attend(&mut self, show: &mut dyn Show, elapsed: Duration) -> Result<(), Error> {
         if self.monitor.has_failed() {
             bail!("the collector has failed");
@@ -234,7 +234,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Whether reports are on their way, or missing and not given up.
+    /// Whether reports are in flight, or missing and not yet given up.
     fn is_waiting(&self) -> bool {
         let ledger = self.monitor.ledger();
         ledger.received < self.exporter.sent || ledger.lost > 0
@@ -251,13 +251,13 @@ impl Stage {
     }
 }
 
-/// The nodes' way to the collector.
+/// The nodes' path to the collector.
 struct Exporter {
     socket: UdpSocket,
     collector: SocketAddr,
     copies: Option<Copies>,
     sent: u64,
-    /// Reports that never came off the socket.
+    /// Reports that never reached the socket's reader.
     given_up: u64,
 }
 
@@ -267,8 +267,8 @@ impl Exporter {
         Ok(Self { socket, collector, copies: also_to.map(Copies::new).transpose()?, sent: 0, given_up: 0 })
     }
 
-    /// Sends one report, and waits while the receiving socket's buffer may be full: the fabric's reports come
-    /// in bursts that a network would have spread.
+    /// Sends one report; waits first while the receiving socket's buffer may be full, because the fabric's
+    /// reports come in bursts that a network would spread.
     fn send(&mut self, report: &[u8], monitor: &Monitor) -> Result<(), Error> {
         self.wait_for_room(monitor);
         self.socket.send_to(report, self.collector).context("cannot send a report")?;
@@ -287,14 +287,14 @@ impl Exporter {
             }
             std::thread::sleep(WAIT);
         }
-        // They were lost, and are waited for once.
+        // Count them as lost, so that they are waited for only once.
         self.given_up += on_the_way(self);
     }
 }
 
 fn parse_loopback(text: &str) -> Result<SocketAddr, String> {
     let address: SocketAddr = text.parse().map_err(|error: AddrParseError| error.to_string())?;
-    // The demo asks nobody for a token, and shows nothing that is worth one.
+    // The demo requires no token, so it stays on the loopback.
     let message = "it must be a loopback address; `inband collect` answers on others";
     if address.ip().is_loopback() { Ok(address) } else { Err(message.to_owned()) }
 }

@@ -1,4 +1,4 @@
-//! The monitoring system of the demo, and what its screen asks.
+//! The demo's monitoring system, and what the screen queries from it.
 
 use std::cell::Cell;
 use std::fs::DirBuilder;
@@ -31,22 +31,22 @@ pub(super) struct Monitor {
     asker: Asker,
     outputs: Receiver<Output>,
     untold: Arc<AtomicU64>,
-    /// The latest answer, for when the next one is late.
+    /// The latest answer, used when the next one is late.
     ledger: Cell<Ledger>,
-    /// Removed when everything has ended.
+    /// Removed after everything has stopped.
     _temporary: Option<TemporaryDirectory>,
 }
 
-/// Who is answered.
+/// Who gets answers.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Answering {
     /// No one.
     Nobody,
-    /// Programs that ask at this address.
+    /// Programs that query this address.
     Questions(SocketAddr),
-    /// Browsers and programs that ask at this address.
+    /// Browsers and programs that query this address.
     Page(SocketAddr),
-    /// Browsers and programs that ask at the usual address, or at a free port where it is taken.
+    /// Browsers and programs that query the default address, or a free port if it is in use.
     PageAnywhere,
 }
 
@@ -55,17 +55,17 @@ pub(super) enum Answering {
 pub(super) enum History {
     /// Nowhere.
     None,
-    /// In a directory of the user's.
+    /// In a directory the user chose.
     Kept(PathBuf),
     /// Until the end of the demo.
     Temporary(TemporaryDirectory),
 }
 
-/// A directory that is removed with all that is in it when it is dropped.
+/// A directory that is removed with its contents on drop.
 #[derive(Debug)]
 pub(super) struct TemporaryDirectory(PathBuf);
 
-/// The path of a directory that nobody else has.
+/// The path of a directory that no other process uses.
 pub(super) fn temporary_path() -> PathBuf {
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     std::env::temp_dir().join(format!("inband-demo-{}-{started}", std::process::id()))
@@ -74,7 +74,7 @@ pub(super) fn temporary_path() -> PathBuf {
 /// Removes a directory into which a store may still write.
 pub(super) fn remove_while_written(path: &FilePath) {
     for _ in 0..MAX_REMOVALS {
-        // A file that appears meanwhile makes it fail; without its directory the store makes no further one.
+        // A file created meanwhile makes it fail; without its directory the store creates no further one.
         if std::fs::remove_dir_all(path).is_ok() || !path.exists() {
             return;
         }
@@ -82,7 +82,7 @@ pub(super) fn remove_while_written(path: &FilePath) {
 }
 
 impl History {
-    /// A directory at this path, which nothing is at yet.
+    /// Creates the directory at this path, which must not exist.
     pub(super) fn temporary(path: PathBuf) -> Result<Self, Error> {
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.with_context(|| format!("cannot keep history in {}", path.display()))?;
@@ -92,7 +92,7 @@ impl History {
 
 impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
-        // What cannot be removed is for whoever cleans the directory of temporary files.
+        // If it fails, cleaning the directory of temporary files is left to the system.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -104,18 +104,18 @@ pub(super) struct KnownFlow {
     pub(super) path: Path,
     /// The latest latency of each hop.
     pub(super) hop_latency: Vec<Option<Nanos>>,
-    /// Individual reports on it.
+    /// Individual reports about it.
     pub(super) reports: u64,
     /// Whether it was seen within the last second.
     is_live: bool,
 }
 
-/// Hop latency above which a queue of this fabric is congested: some packets waiting on a link of 100 Mbit/s
+/// Hop latency above which a queue of this fabric is congested: a few packets waiting on a link of 100 Mbit/s
 /// are no congestion, 2 ms of them are.
 const CONGESTED_NS: u64 = 2_000_000;
 /// Most bytes of history: about an hour of it.
 const MAX_HISTORY_BYTES: u64 = 2_000_000_000;
-/// What the collector says and nobody has shown yet; more is counted and not shown.
+/// Most outputs of the collector that are not yet shown; more are counted and discarded.
 const MAX_UNSHOWN: usize = 65_536;
 const SECOND: Nanos = Nanos::from_secs(1);
 /// Attempts to remove a directory that is still written to.
@@ -155,22 +155,22 @@ impl Monitor {
         Ok(Self { monitor, asker, outputs, untold, ledger: Cell::default(), _temporary: temporary })
     }
 
-    /// Where reports are received.
+    /// The address on which reports are received.
     pub(super) fn address(&self) -> Result<SocketAddr, Error> {
         self.monitor.reception().addresses().first().copied().context("no address to send reports to")
     }
 
-    /// Where questions are answered.
+    /// The URL at which queries are answered.
     pub(super) fn url(&self) -> Option<String> {
         self.monitor.api().map(Api::url)
     }
 
-    /// Datagrams taken off the socket so far.
+    /// Datagrams received from the socket so far.
     pub(super) fn taken(&self) -> u64 {
         self.monitor.reception().taken()
     }
 
-    /// The next thing the collector says.
+    /// The next output of the collector.
     pub(super) fn poll_output(&self) -> Option<Output> {
         self.outputs.try_recv().ok()
     }
@@ -187,7 +187,7 @@ impl Monitor {
         ledger
     }
 
-    /// The flows with a path: those that were seen lately first, then by their ports.
+    /// The flows with a path: those seen lately first, then by port.
     pub(super) fn flows(&self) -> Vec<KnownFlow> {
         let mut flows = self.asker.ask(known_flows).unwrap_or_default();
         flows.sort_by_key(|KnownFlow { flow, is_live, .. }| {
@@ -196,12 +196,12 @@ impl Monitor {
         flows
     }
 
-    /// All queues, those that were deepest lately first.
+    /// All queues, deepest lately first.
     pub(super) fn queues(&self) -> Vec<QueueView> {
         self.asker.ask(|sight| sight.collector.deepest_queues(usize::MAX)).unwrap_or_default()
     }
 
-    /// Ends everything, what is stored last; gives how much was said that could not be shown in time.
+    /// Stops everything, the store last; returns how many outputs could not be shown in time.
     pub(super) fn stop(self) -> Result<u64, Error> {
         let outcome = self.monitor.stop().outcome;
         outcome.context("the collector has failed")?;
@@ -209,7 +209,7 @@ impl Monitor {
     }
 }
 
-/// Of what goes on all the time nobody is told: the events of the scenario are to be seen.
+/// Silences what happens all the time, so that the events of the scenario are visible.
 fn events() -> EventSettings {
     EventSettings {
         queue_congestion: CongestionSettings {
@@ -273,7 +273,7 @@ fn known_flows(sight: &mut Sight<'_>) -> Vec<KnownFlow> {
     known.collect()
 }
 
-/// The stage that tells whoever shows the demo what the collector says. It never waits.
+/// The stage that passes the collector's outputs to the display. It never blocks.
 #[derive(Debug)]
 struct Tell {
     told: SyncSender<Output>,

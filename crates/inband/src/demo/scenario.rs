@@ -1,4 +1,4 @@
-//! Which fabric does the demo run, what traffic does it carry, and what happens to it?
+//! The demo's fabric, its traffic, and its faults.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,8 +11,9 @@ use inband_sim::{
     MILLISECOND, Nanos, SECOND, TcpTraffic, Traffic, UdpTraffic, Writes,
 };
 
-/// A leaf-spine fabric with TCP and UDP flows. After 3 s a flow takes another spine; after 5 s three hosts send more
-/// to a fourth than its link carries; both come again every 30 s, with another flow. In a short run they come after a third and a half.
+/// A leaf-spine fabric with TCP and UDP flows. After 3 s a flow takes another spine; after 5 s three hosts
+/// send more to a fourth than its link carries; both repeat every 30 s, with another flow. In a short run
+/// they start after a third and after half of it.
 #[derive(Debug)]
 pub(super) struct Scenario {
     fabric: Fabric,
@@ -33,15 +34,15 @@ const BURSTY: UdpTraffic = UdpTraffic {
     datagrams: None,
     bursts: Some(Bursts { on_ns: 20 * MILLISECOND, off_ns: 180 * MILLISECOND, regular: false }),
 };
-/// When one flow takes another spine, when three hosts send too much, and how long until both come again.
+/// When one flow takes another spine, when three hosts send too much, and how often both repeat.
 const REROUTED_AT: Nanos = 3 * SECOND;
 const CONGESTED_AT: Nanos = 5 * SECOND;
 const FAULTS_EVERY: Nanos = 30 * SECOND;
-/// By how much the clock of a switch may be off.
+/// Largest error of a switch's clock.
 const CLOCK_ERROR_NS: Nanos = 100;
-/// By how much two clocks may disagree.
+/// Largest difference between two clocks.
 pub(super) const CLOCKS_APART_NS: Nanos = 2 * CLOCK_ERROR_NS;
-/// The host whose link is overloaded, and those who do it.
+/// The host whose link is overloaded, and the hosts that overload it.
 const VICTIM: usize = 1;
 const SENDERS: [usize; 3] = [2, 4, 6];
 
@@ -64,7 +65,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Lets the fabric run up to this time from its beginning.
+    /// Runs the fabric up to this time from its start.
     pub(super) fn run_until(&mut self, elapsed: Duration) {
         self.fabric.run_until(nanos(elapsed));
     }
@@ -79,7 +80,7 @@ impl Scenario {
         self.fabric.ledger()
     }
 
-    /// Packets in queues and on links.
+    /// Packets in queues and on links, not yet delivered or dropped.
     pub(super) fn packets_under_way(&self) -> u64 {
         self.fabric.in_flight()
     }
@@ -98,7 +99,7 @@ impl Scenario {
 
     fn add_traffic(&mut self, duration: Nanos) -> Result<(), Error> {
         for (index, (source, destination)) in (0..).zip(TCP_FLOWS) {
-            // 3 segments every 4 ms: 8 Mbit/s, each flow at its own phase.
+            // 3 segments every 4 ms: 8 Mbit/s, each flow with its own phase.
             let writes = Writes { bytes: 4_000, every_ns: 4 * MILLISECOND };
             let flow = self.fabric.add_flow(FlowConfig {
                 source,
@@ -111,7 +112,7 @@ impl Scenario {
             })?;
             let first = usize::from(index) % TOPOLOGY.spines;
             self.fabric.schedule(0, Action::Pin { flow, spine: first });
-            // Each flow has its turn, so that none of them flaps.
+            // The flows take turns, so that none of them flaps.
             let rerouted = times(REROUTED_AT.min(duration / 3), duration).skip(usize::from(index));
             for (turn, at) in rerouted.step_by(TCP_FLOWS.len()).enumerate() {
                 self.fabric.schedule(at, Action::Pin { flow, spine: (first + 1 + turn) % TOPOLOGY.spines });
@@ -147,7 +148,7 @@ impl Scenario {
     }
 }
 
-/// The times of a fault that comes again and again in a run.
+/// The times of a fault that repeats during a run.
 fn times(first: Nanos, duration: Nanos) -> impl Iterator<Item = Nanos> {
     (0..).map(move |again| first + again * FAULTS_EVERY).take_while(move |at| *at < duration)
 }

@@ -1,4 +1,4 @@
-//! What does the demo show on a terminal, redrawn in place?
+//! The demo's display on a terminal, redrawn in place.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -28,11 +28,11 @@ const EVERY: Duration = Duration::from_millis(200);
 const RATE_WINDOW: Duration = Duration::from_secs(1);
 /// Events that are kept, and shown where there is room.
 const EVENTS: usize = 32;
-/// Lines of events for which flows make room.
+/// Lines of events that flows leave room for.
 const EVENT_LINES: usize = 5;
-/// Lines beside flows, queues and events: title, progress, ledgers, headings and blanks.
+/// Lines other than flows, queues and events: title, progress, ledgers, headings and blanks.
 const FIXED_LINES: usize = 9;
-/// The height from which more than one queue is shown, and how many then are.
+/// Height from which more than one queue is shown, and how many then are.
 const TALL: usize = 30;
 const QUEUES: usize = 4;
 impl<W: Write> Screen<W> {
@@ -115,7 +115,7 @@ impl<W: Write> Show for Screen<W> {
         self.draw(progress)
     }
 
-    /// Leaves the whole story in the place of the picture.
+    /// Replaces the picture by the whole story.
     fn finish(&mut self, progress: &Progress<'_>) -> io::Result<()> {
         self.draw(progress)?;
         let (width, _) = canvas::size();
@@ -166,7 +166,7 @@ fn flows(progress: &Progress<'_>, most: usize) -> Vec<String> {
     lines
 }
 
-/// The queues in which a packet had to wait lately, behind a heading of their own.
+/// The queues in which a packet had to wait lately, below their own heading.
 fn queues(progress: &Progress<'_>, most: usize) -> Vec<String> {
     let mut queues = progress.monitor.queues();
     queues.retain(|queue| queue.recent > 0);

@@ -1,4 +1,4 @@
-//! What shows a run of the demo, and what it is given.
+//! What displays a run of the demo, and what it receives.
 
 use std::io;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use inband_collector::Output;
 use super::monitor::Monitor;
 use super::scenario::Scenario;
 
-/// What is shown while the demo runs.
+/// A display of the running demo.
 pub(super) trait Show {
     /// The collector observed or announced something.
     fn output(&mut self, output: &Output, elapsed: Duration) -> io::Result<()>;
@@ -18,7 +18,7 @@ pub(super) trait Show {
     fn finish(&mut self, progress: &Progress<'_>) -> io::Result<()>;
 }
 
-/// Where the demo stands.
+/// The state of the demo.
 pub(super) struct Progress<'a> {
     pub(super) elapsed: Duration,
     /// How long the demo runs; `None`: until it is stopped.

@@ -1,4 +1,4 @@
-//! Which line says a flow, a queue, the packets, the reports or an event? Each fits 80 columns.
+//! The lines for flows, queues, packets, reports and events; each fits 80 columns.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(super) fn flow(flow: &KnownFlow, scenario: &Scenario) -> String {
     format!("{:<36} {path:<19} {latencies:>12} {reports:>9}", flow.flow.to_string())
 }
 
-/// A queue with its depth lately and the greatest of the run.
+/// A queue with its recent depth and the greatest of the run.
 pub(super) fn queue(queue: &QueueView, scenario: &Scenario) -> String {
     let (recent, max) = (occupancy(queue.recent), occupancy(queue.max));
     let mark = if queue.congested { "  congested" } else { "" };
@@ -42,7 +42,7 @@ pub(super) fn packets(scenario: &Scenario) -> String {
     )
 }
 
-/// What became of the reports; what never happens on a healthy machine stands there only when it does.
+/// What became of the reports; counts that are zero on a healthy machine are shown only when they are not.
 pub(super) fn reports(ledger: &ReportLedger) -> String {
     let mut line = format!(
         "Reports: {} received, {} accepted, {} lost, {} malformed",
@@ -59,7 +59,7 @@ pub(super) fn reports(ledger: &ReportLedger) -> String {
     line
 }
 
-/// An event with its time; on a second line what does not fit the first.
+/// An event with its time; what does not fit the first line goes on a second.
 pub(super) fn event(at: Duration, event: &Event, scenario: &Scenario, width: usize) -> Vec<String> {
     let (subject, detail) = sentence(event, scenario);
     let start = format!("{:>7}  {}: {subject}", seconds(at), event.kind());

@@ -1,4 +1,4 @@
-//! How are numbers, paths and events said to people?
+//! Numbers, paths and events in words.
 
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ pub(super) fn queue_name(queue: &QueueView, scenario: &Scenario) -> String {
     place(queue.node_id, queue.egress_interface, scenario)
 }
 
-/// What an event is about, and what there is to say about it; nothing where the first says all.
+/// What an event is about, and its details; the second is empty where the first is complete.
 pub(super) fn sentence(event: &Event, scenario: &Scenario) -> (String, String) {
     match &event.detail {
         EventDetail::PathChange(change) => {

@@ -1,4 +1,4 @@
-//! Does the kernel take our programs, and make the devices they need?
+//! Whether the kernel accepts the INT programs and creates the devices they need.
 
 use std::error::Error;
 use std::io;
@@ -10,7 +10,8 @@ use super::sys::in_new_network_namespace;
 
 const HOST: &[&str] = &["host"];
 
-/// Loads each object, attaches a program and makes a shim, both in network namespaces that are gone afterwards.
+/// Loads each object, attaches a program and creates a shim, both in network namespaces that are removed
+/// afterwards.
 pub(super) fn look() -> Vec<Finding> {
     vec![
         judge("INT programs", "accepted; they are built in, no compiler needed", probe::programs()),
@@ -52,7 +53,7 @@ fn shim(outcome: io::Result<Result<(), HostError>>) -> Finding {
     }
 }
 
-/// The error with what is behind it, on one line; what the verifier says can be long.
+/// The error and its causes, on one line; the verifier's message can be long.
 fn sentence(error: &dyn Error) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
     let text: Vec<_> = causes.map(|cause| cause.to_string()).collect();
@@ -65,7 +66,7 @@ fn sentence(error: &dyn Error) -> String {
 
 const MAX_CHARACTERS: usize = 300;
 
-/// Whether the kernel says EPERM or EACCES somewhere.
+/// Whether the kernel returned EPERM or EACCES somewhere in the chain.
 fn is_forbidden(error: &(dyn Error + 'static)) -> bool {
     std::iter::successors(Some(error), |error| (*error).source())
         .filter_map(|cause| cause.downcast_ref::<io::Error>())

@@ -1,4 +1,4 @@
-//! How good is the clock that timestamps come from?
+//! The quality of the clock that timestamps come from.
 
 use super::finding::{Area, Finding};
 use super::kernel::System;
@@ -7,9 +7,9 @@ use super::sys::clock::{Synchronisation, synchronisation};
 const TIMED: &[&str] = &["host", "switch", "collect"];
 const STAMPED: &[&str] = &["host", "switch"];
 
-/// Sources that the processor reads by itself, in some 20 nanoseconds.
+/// Clock sources that the processor reads directly, in some 20 nanoseconds.
 const QUICK: [&str; 5] = ["tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "timebase"];
-/// An error from which latencies between hosts are of little use, microseconds.
+/// Error above which latencies between hosts are of little use, microseconds.
 const MAX_ERROR_US: u64 = 1_000;
 
 pub(super) fn look(system: &System<'_>) -> Vec<Finding> {

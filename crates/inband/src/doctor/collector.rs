@@ -1,4 +1,4 @@
-//! Is there room for reports, on sockets and on the disk?
+//! Whether there is room for reports, in socket buffers and on the disk.
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, UdpSocket};
@@ -14,9 +14,9 @@ use super::sys::take_several_datagrams;
 
 const COLLECT: &[&str] = &["collect"];
 const REPORT_PORT: u16 = 32_766;
-/// What the collector asks for by default, bytes.
+/// The collector's default receive buffer, bytes.
 const SOCKET_BUFFER_BYTES: u64 = 64 << 20;
-/// Below this history is short, and below the other there is none to speak of.
+/// Below the first, history is short; below the second, there is practically none.
 const SOME_BYTES: u64 = 1 << 30;
 const FEW_BYTES: u64 = 64 << 20;
 
@@ -32,7 +32,8 @@ pub(super) fn look(system: &System<'_>, store: &Path) -> Vec<Finding> {
     findings
 }
 
-/// The receive buffer that a socket of this user is granted, which `rmem_max` bounds where the user may not pass it.
+/// The receive buffer granted to a socket of this user; `rmem_max` is its bound unless the user may exceed
+/// it.
 fn buffer(granted_bytes: u64, rmem_max: Option<u64>) -> Finding {
     let found = match rmem_max {
         Some(most) if most < granted_bytes => {
@@ -53,14 +54,14 @@ fn buffer(granted_bytes: u64, rmem_max: Option<u64>) -> Finding {
     )
 }
 
-/// What the kernel grants a socket that asks as the collector does; `None` where there is no such socket.
+/// What the kernel grants a socket with the collector's request; `None`: no socket could be opened.
 fn granted_bytes() -> Option<u64> {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
     let wanted = usize::try_from(SOCKET_BUFFER_BYTES).ok()?;
     if sockopt::set_socket_recv_buffer_size_force(&socket, wanted).is_err() {
         sockopt::set_socket_recv_buffer_size(&socket, wanted).ok()?;
     }
-    // The kernel keeps as much again for what it notes beside each datagram.
+    // The kernel doubles the size for its own bookkeeping.
     u64::try_from(sockopt::socket_recv_buffer_size(&socket).ok()? / 2).ok()
 }
 
@@ -108,7 +109,7 @@ fn judge_disk(store: &Path, free: io::Result<u64>) -> Finding {
     }
 }
 
-/// What is free for this user where the directory is, or would be made.
+/// Bytes free for this user at the directory, or where it would be created.
 fn free_bytes(store: &Path) -> io::Result<u64> {
     let there = store.ancestors().find(|path| path.exists());
     let there = there.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));

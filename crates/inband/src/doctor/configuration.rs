@@ -24,10 +24,10 @@ enum Kind {
     Names,
 }
 
-/// Reads the file, and looks at what of this machine it needs.
+/// Reads the file, and checks what it needs of this machine.
 ///
 /// # Errors
-/// A mistake in the file, with its place.
+/// An error in the file, with its place.
 pub(super) fn look(system: &System<'_>, path: &Path) -> Result<Vec<Finding>, Failure> {
     let file = ConfigFile::read(path)?;
     let kind = Kind::of(&file.parse::<Table>()?);
@@ -47,7 +47,8 @@ pub(super) fn look(system: &System<'_>, path: &Path) -> Result<Vec<Finding>, Fai
 }
 
 impl Kind {
-    /// Tells the kinds apart by their tables; what has none of them is a collector's, all of whose keys are optional.
+    /// Recognises the kind by its tables; a file with none of them is a collector's, whose keys are all
+    /// optional.
     fn of(table: &Table) -> Self {
         let is_table = |key: &str| matches!(table.get(key), Some(Value::Table(_)));
         let is_list = |key: &str| matches!(table.get(key), Some(Value::Array(_)));

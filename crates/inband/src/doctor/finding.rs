@@ -1,16 +1,16 @@
-//! What is found out about one thing of this machine?
+//! A finding about one thing on this machine.
 
 use serde::Serialize;
 
-/// Whether a thing is there, as it should be.
+/// Whether a thing is present and as it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Status {
     /// As it should be.
     Ok,
-    /// There, but something works less well than it could.
+    /// Present, but something works less well than it could.
     Degraded,
-    /// Not there, and a subcommand cannot do its work.
+    /// Absent, and a subcommand cannot do its work.
     Missing,
 }
 
@@ -28,19 +28,19 @@ pub(super) enum Area {
     Configuration,
 }
 
-/// One thing that was looked at.
+/// One thing that was checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) area: Area,
     pub(super) name: String,
     pub(super) status: Status,
-    /// What there is.
+    /// What was found.
     pub(super) found: String,
-    /// The subcommands that it is for.
+    /// The subcommands that need it.
     pub(super) commands: Vec<&'static str>,
-    /// Why it matters: what does not work, or not well; empty where nothing is wrong.
+    /// Why it matters: what fails, or works badly; empty where nothing is wrong.
     pub(super) why: String,
-    /// The commands that mend it, or what to do where no command does.
+    /// Commands that fix it, or what to do where no command does.
     pub(super) fix: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ impl Area {
 }
 
 impl Finding {
-    /// A thing that is as it should be.
+    /// A thing as it should be.
     pub(super) fn ok(
         area: Area,
         name: impl Into<String>,
@@ -89,17 +89,17 @@ impl Finding {
         }
     }
 
-    /// The same, where something works less well for it.
+    /// The same finding as degraded: something works less well.
     pub(super) fn degraded(self, why: impl Into<String>, fix: impl Into<String>) -> Self {
         self.wrong(Status::Degraded, why.into(), fix.into())
     }
 
-    /// The same, where a subcommand cannot work without.
+    /// The same finding as missing: a subcommand cannot work.
     pub(super) fn missing(self, why: impl Into<String>, fix: impl Into<String>) -> Self {
         self.wrong(Status::Missing, why.into(), fix.into())
     }
 
-    /// The same for those of `commands` that this program has.
+    /// The same finding, limited to those of `commands` that this program has.
     pub(super) fn only_for(mut self, commands: &[String]) -> Self {
         self.commands.retain(|command| commands.iter().any(|known| known == command));
         self

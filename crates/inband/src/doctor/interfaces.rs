@@ -1,4 +1,4 @@
-//! What do the interfaces do to packets before and after us?
+//! What the interfaces do to packets before and after INT.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,19 +14,19 @@ const CLASSES: &str = "sys/class/net";
 /// The features of a device, as `ethtool -k` names them, and whether they are on.
 type Features = BTreeMap<String, bool>;
 
-/// What is told of, in short; the offloads of a host that INT has to do with.
+/// The features that are shown, with their short names: the offloads that concern INT on a host.
 const TOLD: [(&str, &str); 4] = [
     ("tx-tcp-segmentation", "tso"),
     ("tx-generic-segmentation", "gso"),
     ("rx-gro", "gro"),
     ("tx-checksum-ip-generic", "tx-checksum"),
 ];
-/// What must be off: the device puts several packets together, INT and all.
+/// What must be off: the device merges packets, INT included.
 const MERGING: [(&str, &str); 2] = [("rx-lro", "lro"), ("rx-gro-hw", "rx-gro-hw")];
-/// A packet of the least MTU of IPv6 with headers, two hops and all instructions of a node.
+/// A packet with the minimum MTU of IPv6, plus headers, two hops and all instructions of a node.
 const MIN_MTU: u64 = 1280 + 16 + 2 * 52;
 
-/// All interfaces but the loopback, or the one that was asked for.
+/// All interfaces except the loopback, or only the named one.
 ///
 /// # Errors
 /// There is no interface of this name.

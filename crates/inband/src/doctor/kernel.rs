@@ -1,23 +1,23 @@
-//! Which kernel is this, and does it describe itself?
+//! The kernel's version, and whether it has BTF.
 
 use std::fs;
 use std::path::Path;
 
 use super::finding::{Area, Finding};
 
-/// What of the system is read as files; tests give another root.
+/// The root of the files that describe the system; tests use another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct System<'a> {
     pub(super) root: &'a Path,
 }
 
 impl System<'_> {
-    /// A whole file; `None`: it cannot be read.
+    /// The text of a file; `None`: the file cannot be read.
     pub(super) fn text(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.root.join(path)).ok()
     }
 
-    /// The first line of a file; `None`: it cannot be read.
+    /// The first line of a file; `None`: the file cannot be read.
     pub(super) fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;
         text.lines().next().map(|line| line.trim().to_owned())

@@ -1,4 +1,4 @@
-//! What can this machine do, and how is the rest to be had?
+//! `inband doctor`: what this machine can do, and how to fix the rest.
 
 mod backlog;
 mod bpf;
@@ -32,27 +32,27 @@ use crate::failure::Failure;
 
 /// Say what this machine can do, and how to get the rest
 ///
-/// Looks at the kernel, at what the caller may do, at sockets, interfaces, the clock and the disk. Each line is ok,
-/// degraded or missing; for the last two it says which subcommand it matters to and what mends it. Programs are loaded
-/// and one is attached in a network namespace of its own, and nothing of it stays.
+/// Checks the kernel, the caller's privileges, sockets, interfaces, the clock and the disk. Each line is ok,
+/// degraded or missing; for the last two it names the affected subcommands and the fix. Programs are loaded,
+/// and one is attached, in a separate network namespace; nothing of it remains.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Look at this interface alone
+    /// Check only this interface
     #[arg(long, value_name = "INTERFACE")]
     interface: Option<String>,
-    /// Check this configuration, of whatever kind (node, host, collector, names), against the machine
+    /// Check this configuration of any kind (node, host, collector, names) against the machine
     #[arg(long, value_name = "FILE.TOML")]
     config: Option<PathBuf>,
-    /// Directory of the history, whose disk is looked at
+    /// Directory of the history, whose disk is checked
     #[arg(long, value_name = "DIRECTORY", default_value = "inband-data")]
     store: PathBuf,
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Everything as a machine reads it.
+/// The whole result, for programs.
 #[derive(Debug, Serialize)]
 struct Answer<'a> {
     /// Whether everything essential is there.
@@ -61,7 +61,7 @@ struct Answer<'a> {
     commands: &'a [Verdict],
 }
 
-/// Looks at everything and prints it; the exit code says whether everything essential is there.
+/// Checks everything and prints the result; the exit code says whether everything essential is there.
 pub(crate) fn run(args: &Args, commands: &[String]) -> Result<ExitCode, Failure> {
     let findings: Vec<_> = look(args)?.into_iter().map(|finding| finding.only_for(commands)).collect();
     let verdicts = judge(commands, &findings);

@@ -1,10 +1,10 @@
-//! What may the caller do?
+//! The caller's privileges.
 
 use rustix::thread::CapabilitySet;
 
 use super::finding::{Area, Finding};
 
-/// What programs, devices and namespaces take.
+/// The capabilities that programs, devices and namespaces require.
 const WANTED: [(CapabilitySet, &str, &str); 5] = [
     (CapabilitySet::BPF, "cap_bpf", "load programs"),
     (CapabilitySet::NET_ADMIN, "cap_net_admin", "attach programs and set up devices"),
@@ -15,7 +15,7 @@ const WANTED: [(CapabilitySet, &str, &str); 5] = [
 
 const COMMANDS: &[&str] = &["host", "switch", "lab", "trace"];
 
-/// Looks at the capabilities that are in effect; `program` is the path of this program.
+/// Checks the effective capabilities; `program` is the path of this program.
 pub(super) fn look(user: u32, effective: CapabilitySet, program: &str) -> Finding {
     let who = if user == 0 { "root".to_owned() } else { format!("user {user}") };
     let lacking: Vec<_> = WANTED.iter().filter(|(capability, ..)| !effective.contains(*capability)).collect();

@@ -1,4 +1,4 @@
-//! Which sockets and namespaces can be had?
+//! Which sockets and namespaces are available.
 
 use std::io;
 
@@ -12,7 +12,7 @@ const LIVE: &[&str] = &["switch", "trace"];
 const FAST: &[&str] = &["switch"];
 const SPACES: &[&str] = &["lab", "host"];
 
-/// Opens each kind of socket once, and makes a namespace that is gone at once.
+/// Opens each kind of socket once, and creates a namespace that is removed at once.
 pub(super) fn look() -> Vec<Finding> {
     vec![
         packet(open(AddressFamily::PACKET)),

@@ -1,4 +1,4 @@
-//! How are the findings put before people?
+//! The findings as text.
 
 use std::fmt::Write as _;
 
@@ -14,13 +14,13 @@ pub(super) struct Look {
     pub(super) colours: bool,
 }
 
-/// Columns of a mark and the space behind it, with what is in front.
+/// Columns of the indent, a mark and the space after it.
 const MARGIN: usize = 4;
-/// The most columns that lines are wrapped to: longer ones are hard to read.
+/// Most columns to which lines are wrapped: longer ones are hard to read.
 const MAX_WIDTH: usize = 110;
 const MIN_WIDTH: usize = 50;
 
-/// All findings by area, and what they mean for the subcommands.
+/// All findings by area, and their consequences for the subcommands.
 pub(super) fn text(findings: &[Finding], verdicts: &[Verdict], look: Look) -> String {
     let look = Look { width: look.width.clamp(MIN_WIDTH, MAX_WIDTH), ..look };
     let name_width = findings.iter().map(|finding| columns(&finding.name)).max().unwrap_or_default();
@@ -58,7 +58,7 @@ fn write_finding(text: &mut String, finding: &Finding, name_width: usize, look: 
         let _ = writeln!(text, "{:indent$}{}", "", look.paint(look.colour(finding.status), &line));
     }
     for mend in &finding.fix {
-        // A command stands on one line, so that it can be copied.
+        // A command stays on one line, so that it can be copied.
         let _ = writeln!(text, "{:indent$}{} {}", "", look.paint(DIM, "→"), look.paint(BOLD, mend));
     }
 }
@@ -110,7 +110,7 @@ impl Look {
     }
 }
 
-/// The text in lines of at most `width` columns, broken at spaces where there are any.
+/// The text in lines of at most `width` columns, broken at spaces where possible.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

@@ -1,4 +1,4 @@
-//! Which subcommands work here?
+//! Which subcommands work on this machine.
 
 use serde::Serialize;
 
@@ -9,11 +9,11 @@ use super::finding::{Finding, Status};
 pub(super) struct Verdict {
     pub(super) command: String,
     pub(super) status: Status,
-    /// The names of the findings that make it so.
+    /// The names of the findings that determine it.
     pub(super) because: Vec<String>,
 }
 
-/// Judges each of `commands` by the worst of what it is concerned by; what nothing concerns works everywhere.
+/// Judges each of `commands` by the worst finding that concerns it; a command without findings works.
 pub(super) fn judge(commands: &[String], findings: &[Finding]) -> Vec<Verdict> {
     let judge = |command: &String| {
         let concerns = |finding: &&Finding| finding.commands.contains(&command.as_str());

@@ -1,4 +1,4 @@
-//! How do monitoring systems see the agent? In the text format of Prometheus, over HTTP.
+//! The agent's metrics over HTTP, in Prometheus' text format.
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use inband_host::{Tally, Traffic};
 
-/// What is served, as it was last.
+/// The latest metrics, as text.
 #[derive(Clone, Default)]
 pub(super) struct Metrics(Arc<Mutex<String>>);
 
-/// How long a client may take.
+/// Timeout for a client.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Longest request that is read, bytes.
+/// Size limit of a request, bytes.
 const MAX_REQUEST: usize = 4096;
 
 impl Metrics {
@@ -26,7 +26,7 @@ impl Metrics {
         let served = metrics.clone();
         thread::Builder::new().name("metrics".to_owned()).spawn(move || {
             for stream in listener.incoming() {
-                // A client that goes away or takes too long has its answer cut off.
+                // The answer to a client that disconnects or takes too long is cut off.
                 let _ = stream.and_then(|stream| served.answer(stream));
             }
         })?;
@@ -54,7 +54,7 @@ impl Metrics {
     }
 }
 
-/// Reads to the end of the request's head, or as much of it as matters.
+/// Reads to the end of the request's head, or up to the size limit.
 fn read_request(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut request = Vec::new();
     let mut chunk = [0; 1024];

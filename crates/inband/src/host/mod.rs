@@ -27,7 +27,8 @@ use status::Status;
 /// INT on this host's own traffic: what it sends gets INT, what it receives loses it and is reported
 ///
 /// Programs in the kernel do it, so applications notice nothing. It needs root, or CAP_NET_ADMIN,
-/// CAP_NET_RAW, CAP_BPF and CAP_PERFMON. SIGINT or SIGTERM ends it, and everything is as it was. SIGHUP makes it read its settings again.
+/// CAP_NET_RAW, CAP_BPF and CAP_PERFMON. SIGINT or SIGTERM ends it and restores everything. SIGHUP makes it
+/// read its settings again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -39,41 +40,42 @@ pub(crate) struct Args {
     /// Guard the agent whose socket is stdin: how the agent itself starts its guard
     #[arg(long, hide = true)]
     guard: bool,
-    /// Read the settings, say what is wrong with them, and end
+    /// Check the settings, report errors, and exit
     #[arg(long)]
     check: bool,
-    /// Print what happened at the end as JSON
+    /// Print the final counts as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What to do in the place of INT.
+/// What to do instead of INT.
 #[derive(Debug, clap::Subcommand)]
 enum Task {
-    /// Print what a running agent knows: packets, flows, and why flows have no INT
+    /// Print the state of a running agent: packets, flows, and why flows have no INT
     Status {
         /// Its settings [default: those of an agent with the default names]
         #[arg(short, long, value_name = "HOST.TOML")]
         config: Option<PathBuf>,
-        /// As JSON
+        /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Try the path to an address: whether its agent answers, what of INT survives, what traffic would get INT and why not
+    /// Try the path to an address: whether its agent answers, how much of INT survives, which traffic would
+    /// get INT and why other traffic would not
     ///
-    /// Sends some twenty probes, which a host without an agent drops. Exit code 0: nothing stands between flows and INT;
-    /// 1: something does.
+    /// Sends some twenty probes, which a host without an agent drops. Exit code 0: nothing prevents INT; 1:
+    /// something does.
     Probe {
         /// The address of the other host
         address: IpAddr,
-        /// Settings of this host's agent [default: those of the agent that runs]
+        /// Settings of this host's agent [default: those of the running agent]
         #[arg(short, long, value_name = "HOST.TOML")]
         config: Option<PathBuf>,
-        /// As JSON
+        /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Remove what agents have left: sinks that outlive them, and shims
+    /// Remove what agents have left behind: sinks that outlive them, and shims
     Remove {
         /// Settings of those agents [default: those of an agent with the default names]
         #[arg(short, long, value_name = "HOST.TOML")]
@@ -90,7 +92,7 @@ Examples:
   inband host -c host.toml --check
   inband host -c host.toml --json | jq .outcomes";
 
-/// Runs the agent to its end.
+/// Runs the agent until it is stopped.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.command {
         Some(Task::Remove { config }) => return remove(config.as_deref()),
@@ -114,7 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let shim = settings.host.shim.clone();
     let mut agent = Agent::start(settings, guard_command()?).map_err(|error| failure(&file, error))?;
     let status = Status::new(config).context("cannot find the settings")?;
-    // Whoever asks is told something from the first moment on.
+    // Status requests get an answer from the first moment on.
     status.update(&agent).map_err(work)?;
     status.serve(&shim).context("cannot serve the status")?;
     announce(&agent)?;
@@ -143,7 +145,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Follows the file as it is now; what is wrong with it is said, and everything goes on as before.
+/// Applies the file as it is; an error in it is printed, and the settings stay as they were.
 fn reload(agent: &mut Agent, path: &Path) {
     let reloaded =
         read(path).and_then(|(file, settings)| agent.reload(settings).map_err(|error| failure(&file, error)));
@@ -155,7 +157,7 @@ fn reload(agent: &mut Agent, path: &Path) {
     }
 }
 
-/// How this program guards an agent in another process.
+/// The command that runs this program as the guard of an agent.
 fn guard_command() -> Result<Command, Failure> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut command = Command::new(program);
@@ -163,13 +165,13 @@ fn guard_command() -> Result<Command, Failure> {
     Ok(command)
 }
 
-/// Prints what an agent of this network namespace knows.
+/// Prints the state of the agent in this network namespace.
 fn show_status(config: Option<&Path>, is_json: bool) -> Result<(), Failure> {
     let shim = config.map(read).transpose()?.map(|(_, settings)| settings.host.shim);
     status::print(shim.as_deref().unwrap_or(SHIM), is_json)
 }
 
-/// Tries the path to an address with the settings of a file, or of the agent that runs.
+/// Tries the path to an address with the settings of a file, or of the running agent.
 fn probe_address(address: IpAddr, config: Option<&Path>, is_json: bool) -> Result<(), Failure> {
     let path = match config {
         Some(config) => config.to_owned(),
@@ -183,7 +185,7 @@ fn probe_address(address: IpAddr, config: Option<&Path>, is_json: bool) -> Resul
     }
 }
 
-/// Removes what agents have left in this network namespace.
+/// Removes what agents have left behind in this network namespace.
 fn remove(config: Option<&Path>) -> Result<(), Failure> {
     let read = config.map(read).transpose()?;
     let removed =
@@ -197,10 +199,10 @@ fn remove(config: Option<&Path>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Guards an agent; what ends the agent does not end its guard.
+/// Guards an agent; the signals that end the agent do not end its guard.
 fn guard() -> Result<(), Failure> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // Set, and never looked at.
+        // Set, and never read.
         signal_hook::flag::register(signal, Arc::default()).context("cannot catch signals")?;
     }
     let socket = io::stdin().as_fd().try_clone_to_owned().context("cannot use stdin")?;
@@ -227,7 +229,7 @@ fn announce(agent: &Agent) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is wrong with a setting has a place in the file; the rest is the system's.
+/// An error in a setting names its place in the file; others are the system's.
 fn failure(file: &ConfigFile, error: HostError) -> Failure {
     match error.key() {
         Some(key) => file.mistake_at(key, &error.to_string()).into(),
@@ -241,7 +243,7 @@ fn work(error: HostError) -> Failure {
 
 /// The default of `host.shim`.
 const SHIM: &str = "int";
-/// How long the agent waits where nothing happens.
+/// How long the agent waits when nothing happens.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// How old metrics are at most.
+/// Largest age of metrics.
 const UPDATE: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! `inband host probe`: what of INT survives the path to one address, and which traffic would get it.
+//! `inband host probe`: how much of INT survives the path to one address, and which traffic would get it.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use inband_host::{FlowState, HostSettings, PeerAgent, Trial, try_path};
 use serde_json::{Value, json};
 
-/// Tries the path, and prints what was found out; whether nothing stands between flows and INT.
+/// Tries the path and prints the result; returns whether nothing prevents INT.
 pub(super) fn run(
     settings: &HostSettings,
     address: IpAddr,
@@ -20,7 +20,7 @@ pub(super) fn run(
     Ok(trial.state == FlowState::Proven)
 }
 
-/// What was found out, for people.
+/// The result as text.
 fn text(trial: &Trial) -> String {
     let mut text = String::new();
     let Trial { source, destination, device, mtu, state, .. } = trial;
@@ -66,7 +66,7 @@ fn text(trial: &Trial) -> String {
     text
 }
 
-/// The same for programs.
+/// The result as JSON.
 fn json(trial: &Trial) -> Value {
     let (node_id, refusal) = match &trial.agent {
         PeerAgent::Agrees { node_id } => (Some(node_id), None),

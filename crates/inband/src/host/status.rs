@@ -1,4 +1,4 @@
-//! `inband host status`: what a running agent knows, asked over a socket of its network namespace.
+//! `inband host status`: the state of a running agent, over a socket of its network namespace.
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
@@ -16,41 +16,41 @@ use serde_json::{Value, json};
 use super::summary;
 use crate::failure::Failure;
 
-/// What is served, as it was last.
+/// The latest status, as JSON text.
 #[derive(Clone, Default)]
 pub(super) struct Status {
     answer: Arc<Mutex<String>>,
-    /// The agent's settings.
+    /// The file with the agent's settings.
     file: PathBuf,
 }
 
-/// How long a client may take, and an agent.
+/// Timeout for a client, and for an agent.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Most flows that are told.
+/// Most flows in the answer.
 const MAX_FLOWS: usize = 1000;
-/// Most of an answer that is read, bytes.
+/// Size limit of an answer, bytes.
 const MAX_ANSWER: u64 = 1 << 22;
 
 impl Status {
-    /// The status of an agent with the settings of this file, of which nothing is known yet.
+    /// An empty status of an agent with the settings of this file.
     pub(super) fn new(settings: &Path) -> io::Result<Self> {
         Ok(Self { file: std::path::absolute(settings)?, ..Self::default() })
     }
 
-    /// Serves the status of the agent whose shims have this name, until the program ends.
+    /// Serves the status of the agent whose shims have this name until the program ends.
     pub(super) fn serve(&self, shim: &str) -> io::Result<()> {
         let listener = UnixListener::bind_addr(&address(shim)?)?;
         let served = self.clone();
         thread::Builder::new().name("status".to_owned()).spawn(move || {
             for stream in listener.incoming() {
-                // A client that goes away or takes too long has its answer cut off.
+                // The answer to a client that disconnects or takes too long is cut off.
                 let _ = stream.and_then(|stream| served.answer(stream));
             }
         })?;
         Ok(())
     }
 
-    /// Serves what `agent` knows from here on.
+    /// Serves the state of `agent` from here on.
     pub(super) fn update(&self, agent: &Agent) -> Result<(), HostError> {
         let flow = |flow: &inband_host::FlowStatus| {
             json!({
@@ -126,12 +126,12 @@ fn ask(shim: &str) -> io::Result<String> {
     Ok(answer)
 }
 
-/// Not a file: each network namespace has its own, and it goes with the agent.
+/// An abstract address: each network namespace has its own, and it is released with the agent.
 fn address(shim: &str) -> io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(format!("inband-host-status-{shim}"))
 }
 
-/// How many flows there are of each state, and every flow without INT.
+/// The number of flows in each state, and every flow without INT.
 fn text(status: &Value) -> String {
     let mut text = String::new();
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -1,11 +1,11 @@
-//! What became of the packets, as text and as JSON?
+//! What became of the packets, as text and as JSON.
 
 use std::fmt::Write;
 
 use inband_host::{Tally, Traffic};
 use serde_json::{Map, Value, json};
 
-/// A table of what happened, and which share of the watched traffic had INT.
+/// A table of the counts, with the share of the watched traffic that had INT.
 pub(super) fn text(tally: &Tally) -> String {
     let mut text = String::new();
     let rows = tally.outcomes.iter().filter(|(_, count)| *count > 0);
@@ -50,7 +50,7 @@ pub(super) fn text(tally: &Tally) -> String {
     text
 }
 
-/// The same for programs.
+/// The counts as JSON.
 pub(super) fn json(tally: &Tally) -> Value {
     let outcomes: Map<_, _> =
         tally.outcomes.iter().map(|(outcome, count)| (outcome.name().to_owned(), json!(count))).collect();

@@ -1,4 +1,4 @@
-//! The configuration files that follow from a topology, read as the programs of the lab will read them.
+//! Checks a topology's configuration files as the programs of the lab will read them.
 
 use std::path::Path;
 

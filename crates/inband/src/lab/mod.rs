@@ -23,8 +23,8 @@ use crate::signals;
 
 /// Hosts and INT switches as network namespaces on one machine, with real packets between them
 ///
-/// It needs root and nothing else. `run` starts a topology, plays its steps, checks what it expects, and removes everything;
-/// `up` leaves it there until `down`. docs/lab.md describes topologies.
+/// It needs root and nothing else. `run` starts a topology, plays its steps, checks its expectations, and
+/// removes everything; `up` leaves it running until `down`. docs/lab.md describes topologies.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -34,13 +34,13 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Task {
-    /// Start a topology, and leave it there
+    /// Start a topology, and leave it running
     Up {
-        /// What to start
+        /// The topology
         #[arg(value_name = "TOPOLOGY.TOML")]
         topology: PathBuf,
     },
-    /// Remove a lab with all its processes, whatever of it was killed
+    /// Remove a lab with all its processes, even if some were killed
     Down {
         /// Its topology, or its name
         #[arg(value_name = "TOPOLOGY.TOML")]
@@ -48,28 +48,28 @@ enum Task {
     },
     /// Start a topology, play its steps, check its expectations, and remove it
     Run {
-        /// What to run
+        /// The topology
         #[arg(value_name = "TOPOLOGY.TOML")]
         topology: PathBuf,
         /// Print the outcome as JSON
         #[arg(long)]
         json: bool,
-        /// Leave the lab there at the end
+        /// Leave the lab running at the end
         #[arg(long)]
         keep: bool,
     },
-    /// Show what a lab consists of, and how it does
+    /// Show the parts of a lab and their state
     Status {
-        /// Its topology, or its name; without it, every lab there is
+        /// Its topology, or its name; without it, every running lab
         #[arg(value_name = "TOPOLOGY.TOML")]
         lab: Option<String>,
-        /// As JSON
+        /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Say what is wrong with a topology, and nothing else
+    /// Check a topology, and nothing else
     Check {
-        /// What to look at
+        /// The topology
         #[arg(value_name = "TOPOLOGY.TOML")]
         topology: PathBuf,
     },
@@ -87,63 +87,63 @@ enum Task {
     Break {
         /// The lab
         name: String,
-        /// One end
+        /// One end of the link
         a: String,
-        /// The other end
+        /// The other end of the link
         b: String,
     },
-    /// Take out the faults of a link, or of a switch
+    /// Remove the faults of a link or a switch
     Mend {
         /// The lab
         name: String,
-        /// One end, or a switch
+        /// One end of the link, or a switch
         a: String,
-        /// The other end
+        /// The other end of the link
         b: Option<String>,
     },
     /// Give a link another rate
     Slow {
         /// The lab
         name: String,
-        /// One end
+        /// One end of the link
         a: String,
-        /// The other end
+        /// The other end of the link
         b: String,
-        /// Such as 10Mbit
+        /// The rate, such as 10Mbit
         rate: String,
     },
-    /// Have a switch drop what it would send to other switches
+    /// Make a switch drop what it would send to other switches
     Drop {
         /// The lab
         name: String,
         /// The switch
         switch: String,
-        /// `no-route`: it knows, and reports it; `silent`: it knows nothing of it
+        /// `no-route`: the switch knows, and reports it; `silent`: the switch does not know
         reason: String,
     },
-    /// Have two neighbours send each other what is for others
+    /// Make two neighbours send each other packets for other destinations
     Loop {
         /// The lab
         name: String,
-        /// One
+        /// One neighbour
         a: String,
-        /// The other
+        /// The other neighbour
         b: String,
     },
-    /// Have a switch send a prefix to the wrong neighbour
+    /// Make a switch send a prefix to the wrong neighbour
     Misroute {
         /// The lab
         name: String,
         /// The switch
         switch: String,
-        /// Such as 10.0.1.0/24
+        /// The prefix, such as 10.0.1.0/24
         prefix: String,
         /// The neighbour
         next: String,
     },
-    /// Send or receive packets whose every byte is checked, for labs without other programs
+    /// Send or receive packets with every byte checked, for labs without other programs
     Traffic(traffic::Args),
-    /// Carry the frames of links with delay: how `up` starts the process for them
+    /// Carry the frames of links with delay; `up` starts this process
     #[command(hide = true)]
     Links {
         /// The lab's folder
@@ -161,7 +161,7 @@ Examples:
   inband lab status leaf-spine --json
   inband lab down leaf-spine";
 
-/// Does what is asked.
+/// Runs the subcommand.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.task {
         Task::Up { topology } => up(&read(topology)?),
@@ -182,7 +182,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// Reads a topology and everything that follows from it.
+/// Reads a topology and all files derived from it.
 fn read(path: &Path) -> Result<Lab, Failure> {
     let file = ConfigFile::read(path)?;
     let topology = file.parse()?;
@@ -203,13 +203,13 @@ fn up(lab: &Lab) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The name of a lab, of a topology or as it is.
+/// The name of a lab, given as such or by its topology.
 fn name_of(lab: &str) -> Result<String, Failure> {
     if state::folder(lab).is_dir() && !lab.contains('/') {
         return Ok(lab.to_owned());
     }
     if !lab.contains('/') && !Path::new(lab).exists() {
-        // Says which labs there are.
+        // The error lists the labs that exist.
         State::open(lab).map_err(failure)?;
     }
     let topology: inband_lab::topology::Topology = ConfigFile::read(Path::new(lab))?.parse()?;
@@ -247,7 +247,7 @@ fn interrupted(stop: &Arc<AtomicBool>) -> bool {
     stop.load(Ordering::Relaxed)
 }
 
-/// Takes a lab down, also where a run of it panics.
+/// Takes a lab down, even when its run panics.
 struct Guard {
     name: String,
     keep: bool,
@@ -263,7 +263,7 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         if !self.keep {
-            // The run itself has failed, which is said elsewhere.
+            // The run itself has failed, which is reported elsewhere.
             let _ = down(&self.name);
         }
     }
@@ -290,7 +290,7 @@ fn status(lab: Option<&str>, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Becomes a command in the namespace of a host.
+/// Replaces this process by a command in the namespace of a host.
 fn exec(name: &str, host: &str, command: &[String]) -> Result<(), Failure> {
     // Others may change the lab while the command runs.
     let lab = Lab::of(&State::open(name).map_err(failure)?).map_err(failure)?;

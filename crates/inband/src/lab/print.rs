@@ -1,9 +1,9 @@
-//! Outcomes and states of labs as a person reads them.
+//! Outcomes and states of labs as text.
 
 use inband_lab::run::Outcome;
 use inband_lab::status::{LinkStatus, Status};
 
-/// Prints what became of a run.
+/// Prints the outcome of a run.
 pub(super) fn outcome(outcome: &Outcome) {
     for step in &outcome.steps {
         let mark = if step.passed { "done" } else { "FAILED" };
@@ -26,7 +26,7 @@ pub(super) fn outcome(outcome: &Outcome) {
     println!("`{}`: {verdict}, after {:.1} s", outcome.name, outcome.seconds);
 }
 
-/// Prints what a lab consists of.
+/// Prints the parts of a lab and their state.
 pub(super) fn status(status: &Status) {
     let health = if status.is_healthy { "up" } else { "NOT whole" };
     println!("{}: {health}, API {}", status.name, status.api);

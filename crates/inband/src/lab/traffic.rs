@@ -1,4 +1,4 @@
-//! `inband lab traffic`: packets whose every byte is checked, for labs on machines without other programs.
+//! `inband lab traffic`: packets with every byte checked, for labs on machines without other programs.
 
 mod args;
 mod pattern;
@@ -8,7 +8,7 @@ mod send;
 use crate::failure::Failure;
 use args::{ReceiveArgs, SendArgs};
 
-/// Send or receive packets whose every byte is checked
+/// Send or receive packets with every byte checked
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -19,7 +19,7 @@ pub(super) struct Args {
 enum Task {
     /// Send to one or more receivers
     Send(SendArgs),
-    /// Receive, and check what comes
+    /// Receive, and check every byte
     Receive(ReceiveArgs),
 }
 

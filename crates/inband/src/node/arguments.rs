@@ -34,8 +34,8 @@ pub(crate) struct Args {
     /// Interface the packets leave by
     #[arg(long, value_name = "M", value_parser = number::<u16>)]
     pub(super) egress: u16,
-    /// Configuration whose watchlist, filters and drop reasons are taken over after packet N; can be given more
-    /// than once
+    /// Configuration whose watchlist, filters and drop reasons apply after packet N; can be given more than
+    /// once
     #[arg(long, value_name = "N:NODE.TOML", value_parser = Reload::parse)]
     pub(super) reload: Vec<Reload>,
     /// Print the counters as one JSON object on stdout

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says that interface `id`, which `option` names, is not among those that are listed: it has the defaults.
+/// Notes that interface `id`, which `option` names, is not listed and has the defaults.
 fn note_default(option: &str, id: u16, args: &Args, config: &NodeConfig) {
     let ids = config.interfaces.iter().map(|interface| interface.id);
     if config.interfaces.is_empty() || ids.clone().any(|known| known == id) {
@@ -63,7 +63,7 @@ fn note_default(option: &str, id: u16, args: &Args, config: &NodeConfig) {
     eprintln!("note: {option} {id}: {path} lists only the interfaces {known}; this one has the defaults");
 }
 
-/// The way of every packet through the node.
+/// The path of every packet through the node.
 struct Way {
     egress: u16,
     device: Device,
@@ -77,7 +77,7 @@ impl Way {
         while input.read_record(&mut record)? {
             self.make_probes(&record, input.interfaces(), node, outputs)?;
             self.reloads.apply_before(record.number, node)?;
-            // What waited for more reports for its time went out before this packet came.
+            // Merged reports whose time was up left before this packet arrived.
             node.handle_timeout(record.captured_at_ns);
             self.write_own(&record, 0, input.interfaces(), node, outputs)?;
             let (verdict, packet_at) = self.carry(&mut record, node, &mut buffer);
@@ -90,7 +90,7 @@ impl Way {
         self.write_own(&record, 0, input.interfaces(), node, outputs)
     }
 
-    /// Makes the probes that were due before the packet in `record` came, at most [`MAX_PROBES`].
+    /// Makes the probes due before the packet in `record`, at most [`MAX_PROBES`].
     fn make_probes(
         &self,
         record: &Record,
@@ -108,7 +108,8 @@ impl Way {
         Ok(())
     }
 
-    /// Writes what the node has made, at the time of `record` and behind its link header of `packet_at` bytes.
+    /// Writes what the node has produced, with the time of `record` and behind its link header of `packet_at`
+    /// bytes.
     fn write_own(
         &self,
         record: &Record,
@@ -126,20 +127,21 @@ impl Way {
                     outputs.write_reply(&record.sibling(behind_link(&reply)), interfaces)?;
                 }
                 Output::Clone(clone) => {
-                    // A clone is cut where its original is.
+                    // A clone is cut where its original was.
                     let mut cut = record.clone();
                     cut.replace_data(&behind_link(&clone));
                     outputs.write_packet(&cut, interfaces)?;
                 }
                 Output::Probe(probe) => self.write_probe(&probe, record, interfaces, outputs)?,
-                // A packet of a capture has one way to go.
+                // In a capture there is only one egress.
                 Output::Copy(_) => {}
             }
         }
         Ok(())
     }
 
-    /// Writes a probe that leaves by the interface the packets leave by, at the time and on the link of `record`.
+    /// Writes a probe, with the time and link type of `record`, if it leaves by the same interface as the
+    /// packets.
     fn write_probe(
         &self,
         probe: &OwnPacket,
@@ -162,11 +164,11 @@ impl Way {
         outputs.write_packet(&record.sibling(bytes.to_vec()), interfaces)
     }
 
-    /// Hands the packet in `record` to the node and puts what the node made of it in its place; tells also
-    /// where behind its link header the packet starts.
+    /// Passes the packet in `record` to the node and replaces it by the node's result; also returns where the
+    /// packet starts behind its link header.
     fn carry(&self, record: &mut Record, node: &mut Node, buffer: &mut Vec<u8>) -> (Verdict, usize) {
         let Handling { passage, drop } = self.device.handle(record.number, record.captured_at_ns);
-        // The node counts what is not IP, and an empty frame is not.
+        // The node counts what is not IP, including an empty frame.
         let not_ip = (Link::Ip, record.data.len());
         let (link, at) = start(record.link_type, &record.data).unwrap_or(not_ip);
         let (link_header, packet) = record.data.split_at(at);
@@ -187,7 +189,7 @@ impl Way {
     }
 }
 
-/// Most probes that are made between two packets; a longer gap has none in its rest.
+/// Most probes made between two packets; the rest of a longer gap has none.
 const MAX_PROBES: usize = 1000;
 
 const ETHERNET_BYTES: usize = 14;

@@ -1,10 +1,10 @@
-//! What would a device have measured? Stands in for it where packets come from a file.
+//! A stand-in for the device when packets come from a file.
 
 use inband_node::config::{OfflineConfig, OfflinePackets};
 use inband_node::{DeviceMetadata, Passage};
 use inband_wire::int::{Buffer, Instructions, Queue};
 
-/// A device that measures the same about every packet, but for those that the configuration names.
+/// A device that measures the same for every packet, except those the configuration names.
 #[derive(Clone, Debug)]
 pub(super) struct Device {
     usual: Handling,
@@ -12,11 +12,11 @@ pub(super) struct Device {
     packets: Vec<OfflinePackets>,
 }
 
-/// What the device does with one packet.
+/// How the device handles one packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Handling {
     pub(super) passage: Passage,
-    /// Why the device drops it; `None`: it goes on.
+    /// Why the device drops it; `None`: it is forwarded.
     pub(super) drop: Option<u8>,
 }
 
@@ -37,7 +37,7 @@ impl Device {
         }
     }
 
-    /// What it does with packet `number`, counted from 1, that came in at `captured_at_ns`.
+    /// How the device handles packet `number`, counted from 1, received at `captured_at_ns`.
     pub(super) fn handle(&self, number: u64, captured_at_ns: u64) -> Handling {
         let mut handling = self.usual;
         let is_about =
@@ -45,7 +45,7 @@ impl Device {
         self.packets.iter().filter(is_about).for_each(|packets| handling.change(packets));
         let metadata = &mut handling.passage.metadata;
         let latency_ns = metadata.hop_latency.unwrap_or_default();
-        // A packet block without a time is read as one of 1970.
+        // A packet block without a time is read as time 0.
         let captured_at_ns = Some(captured_at_ns).filter(|time| *time != 0);
         metadata.ingress_timestamp = captured_at_ns;
         metadata.egress_timestamp = captured_at_ns.map(|time| time.saturating_add(latency_ns.into()));

@@ -1,4 +1,4 @@
-//! Where do packets and reports go? Into captures that can be replayed or opened in a packet viewer.
+//! The captures of packets, replies and reports.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -22,11 +22,11 @@ pub(super) struct Outputs {
     reports: Option<Output>,
     replies: Option<Output>,
     sessions: Vec<Session>,
-    /// The report that is being wrapped.
+    /// The report that is being encapsulated.
     report: Record,
 }
 
-/// How reports go to one collector.
+/// How reports reach one collector.
 struct Session {
     datagram: Datagram,
     config: ReportConfig,
@@ -38,10 +38,10 @@ struct Output {
 }
 
 impl Outputs {
-    /// Creates the files, that of the packets in `format`.
+    /// Creates the files; the one for packets has the format `format`.
     pub(super) fn create(args: &Args, config: &NodeConfig, format: Format) -> Result<Self, Error> {
         let [a, b, c, d] = config.node.id.to_be_bytes();
-        // Locally administered addresses: the node by its id, and a collector.
+        // Locally administered addresses: the node's contains its id, the other is the collector's.
         let (source_mac, sessions) = ([0x02, 0x01, a, b, c, d], config.report.sessions());
         Ok(Self {
             packets: Output::create(&args.write, format)?,
@@ -52,17 +52,17 @@ impl Outputs {
         })
     }
 
-    /// Writes a packet the node forwards.
+    /// Writes a packet that the node forwards.
     pub(super) fn write_packet(&mut self, record: &Record, interfaces: &[Interface]) -> Result<(), Error> {
         self.packets.write(record, interfaces)
     }
 
-    /// Writes a packet the node sends back; without a file for replies it ends here.
+    /// Writes a packet that the node sends back; discards it without a file for replies.
     pub(super) fn write_reply(&mut self, record: &Record, interfaces: &[Interface]) -> Result<(), Error> {
         self.replies.as_mut().map_or(Ok(()), |output| output.write(record, interfaces))
     }
 
-    /// Writes a report about a packet captured at `captured_at_ns`; without a file for reports it ends here.
+    /// Writes a report about a packet captured at `captured_at_ns`; discards it without a file for reports.
     pub(super) fn write_report(
         &mut self,
         sent: ReportDatagram<'_>,
@@ -85,7 +85,7 @@ impl Outputs {
         output.write(report, &[])
     }
 
-    /// Hands everything to the operating system.
+    /// Flushes all files.
     pub(super) fn finish(self) -> Result<(), Error> {
         self.packets.finish()?;
         self.reports.map_or(Ok(()), Output::finish)?;
@@ -129,7 +129,7 @@ impl Output {
     }
 }
 
-/// Refuses to read and write, or write twice, the same file.
+/// Rejects paths by which one file would be read and written, or written twice.
 pub(super) fn check_distinct(
     read: &Path,
     write: &Path,
@@ -148,7 +148,7 @@ pub(super) fn check_distinct(
     Ok(())
 }
 
-/// Whether two paths name one regular file, also through links; `-` is one file where both are written.
+/// Whether two paths name one regular file, also through links; `-` counts as one file if both are written.
 fn is_same_file(path: &Path, other: &Path, both_written: bool) -> bool {
     if is_dash(path) || is_dash(other) {
         return path == other && both_written;

@@ -1,4 +1,4 @@
-//! When does the node get another configuration, and which one?
+//! The `--reload` option: configurations that apply from a given packet on.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(super) struct Reload {
     path: PathBuf,
 }
 
-/// The configurations to come, the next one last.
+/// The pending configurations, the next one last.
 pub(super) struct Reloads(Vec<(u64, PathBuf, NodeConfig)>);
 
 impl Reload {
@@ -29,7 +29,7 @@ impl Reload {
 }
 
 impl Reloads {
-    /// Reads all files at once, so that a mistake in one of them is found before anything is written.
+    /// Reads all files at once, so that an error in one of them is found before anything is written.
     pub(super) fn read(reloads: &[Reload]) -> Result<Self, Failure> {
         let mut all = Vec::new();
         for Reload { after, path } in reloads {
@@ -40,7 +40,7 @@ impl Reloads {
         Ok(Self(all))
     }
 
-    /// Gives the node the configurations that are due before packet `number`.
+    /// Applies the configurations that are due before packet `number`.
     pub(super) fn apply_before(&mut self, number: u64, node: &mut Node) -> Result<(), Error> {
         while self.0.last().is_some_and(|(after, ..)| *after < number) {
             let Some((_, path, config)) = self.0.pop() else { break };

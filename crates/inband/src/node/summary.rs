@@ -1,4 +1,4 @@
-//! What happened to the packets, in a few lines or as JSON?
+//! The counters of a run, as text or as JSON.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use serde::Serializer;
 
 use crate::failure::Failure;
 
-/// Prints the counters: all of them as one JSON object on stdout, or those that are not zero on stderr.
+/// Prints the counters: all of them as one JSON object on stdout, or the non-zero ones on stderr.
 pub(super) fn print(counters: &Counters, json: bool) -> Result<(), Failure> {
     if json {
         let all = std::iter::once(("packets", counters.packets()));
@@ -21,7 +21,7 @@ pub(super) fn print(counters: &Counters, json: bool) -> Result<(), Failure> {
     }
     let mut err = io::stderr().lock();
     let lines = counters.iter().filter(|(_, count)| *count > 0);
-    // A summary that cannot be shown is no reason to fail.
+    // A summary that cannot be printed is not a failure.
     let _ = writeln!(err, "{:>10} packets", counters.packets());
     for (outcome, count) in lines {
         let _ = writeln!(err, "{count:>10} {}", outcome.name());

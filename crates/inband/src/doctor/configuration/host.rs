@@ -13,7 +13,7 @@ use crate::failure::Failure;
 const HOST: &[&str] = &["host"];
 /// Most peers whose paths are tried.
 const MAX_TRIED: usize = 4;
-/// The segments that are left when INT has its room, bytes of payload.
+/// Least segment size, bytes of payload, that INT must leave.
 const MIN_SEGMENT: u64 = 512;
 
 pub(super) fn look(system: &System<'_>, file: &ConfigFile) -> Result<Vec<Finding>, Failure> {
@@ -35,7 +35,7 @@ fn found(name: impl Into<String>, found: impl Into<String>) -> Finding {
     Finding::ok(Area::Configuration, name, found, HOST)
 }
 
-/// The devices that the file means, their room for INT, and what else is on them.
+/// The devices that the file selects, their room for INT, and what else runs on them.
 fn listed_devices(system: &System<'_>, settings: &HostSettings) -> Vec<Finding> {
     let there = devices(system);
     let mut findings = Vec::new();
@@ -110,7 +110,7 @@ fn pins(settings: &HostSettings) -> Finding {
     }
 }
 
-/// The paths to peers that are one address each.
+/// The paths to peers given as single addresses.
 fn paths(settings: &HostSettings) -> Vec<Finding> {
     let addresses = settings.peers.iter().filter_map(|peer| {
         let address = peer.prefix.address();

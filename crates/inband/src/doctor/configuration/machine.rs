@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use super::super::finding::{Area, Finding};
 use super::super::kernel::System;
 
-/// Whether there is a route to where reports go.
+/// Whether there is a route to the collector.
 pub(super) fn route(collector: SocketAddr, commands: &[&'static str]) -> Finding {
     let finding = |found: String| Finding::ok(Area::Configuration, "report.collector", found, commands);
     let any: SocketAddr = match collector {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{System, look, numbers};
 use crate::doctor::finding::Status;
 
-/// A root of a system that a test makes of files.
+/// A system root that a test fills with files.
 pub(in crate::doctor) struct Root(PathBuf);
 
 static NEXT: AtomicU32 = AtomicU32::new(0);

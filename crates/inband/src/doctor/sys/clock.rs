@@ -1,4 +1,4 @@
-//! What does the kernel say of its clock?
+//! The kernel's estimate of its clock's error.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -6,16 +6,16 @@ use std::mem::MaybeUninit;
 /// How far the kernel's clock may be from the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Synchronisation {
-    /// Whether something keeps it in time.
+    /// Whether the clock is synchronised.
     pub(crate) is_synchronised: bool,
-    /// The most it may be off, microseconds.
+    /// Largest possible error, microseconds.
     pub(crate) most_error_us: u64,
 }
 
-/// Asks the kernel (`adjtimex`), and changes nothing.
+/// Queries the kernel (`adjtimex`); changes nothing.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub(crate) fn synchronisation() -> io::Result<Synchronisation> {
     let mut clock = MaybeUninit::<libc::timex>::zeroed();
     // SAFETY: all zeros are a valid `timex`, whose mode 0 only reads; the kernel writes within it.

@@ -1,4 +1,4 @@
-//! Which system calls has nobody wrapped for us? Each block of `unsafe` of the program is here.
+//! System calls without a safe wrapper. Every `unsafe` block of the program is in this module.
 #![allow(unsafe_code, reason = "system calls without a safe wrapper")]
 
 pub(crate) mod clock;
@@ -10,15 +10,15 @@ use std::thread;
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-/// Runs `work` on a thread in a network namespace of its own, which goes when nothing is left in it.
+/// Runs `work` on a thread in a new network namespace, which is removed once nothing is left in it.
 ///
 /// # Errors
-/// What the kernel says where no namespace can be made.
+/// The kernel's error when no namespace can be created.
 pub(crate) fn in_new_network_namespace<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let worker = scope.spawn(|| {
-            // SAFETY: of a network namespace only sockets that this thread opens from here on know; descriptors,
-            // memory and the rest of the process stay as they are.
+            // SAFETY: only the network namespace of this thread changes: it affects sockets opened from here
+            // on; descriptors, memory and the rest of the process are unaffected.
             unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
             Ok(work())
         });
@@ -26,14 +26,14 @@ pub(crate) fn in_new_network_namespace<T: Send>(work: impl FnOnce() -> T + Send)
     })
 }
 
-/// Lets the kernel hand over several datagrams of one sender in one piece (`UDP_GRO`).
+/// Lets the kernel deliver several datagrams of one sender in one read (`UDP_GRO`).
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub(crate) fn take_several_datagrams(socket: BorrowedFd<'_>) -> io::Result<()> {
     let on: libc::c_int = 1;
     let length = libc::socklen_t::try_from(size_of_val(&on)).unwrap_or_default();
-    // SAFETY: the kernel reads `length` bytes at the pointer, which are those of `on`.
+    // SAFETY: the kernel reads `length` bytes at the pointer, the size of `on`.
     let result = unsafe {
         libc::setsockopt(socket.as_raw_fd(), libc::SOL_UDP, libc::UDP_GRO, (&raw const on).cast(), length)
     };

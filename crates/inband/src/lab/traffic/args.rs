@@ -1,11 +1,11 @@
-//! What is sent and received, as the command line says.
+//! The arguments of sending and receiving.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use inband_lab::quantity::Rate;
 
-/// What is sent.
+/// Arguments of `send`.
 #[derive(Debug, clap::Args)]
 pub(super) struct SendArgs {
     /// Addresses of receivers
@@ -14,10 +14,10 @@ pub(super) struct SendArgs {
     /// Their port
     #[arg(long, default_value_t = PORT)]
     pub(super) port: u16,
-    /// Over TCP, and not UDP
+    /// Over TCP instead of UDP
     #[arg(long)]
     pub(super) tcp: bool,
-    /// Flows to each of them
+    /// Flows to each receiver
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) flows: u16,
     /// Rate of all flows together, such as 10Mbit; 0: as fast as possible
@@ -26,27 +26,27 @@ pub(super) struct SendArgs {
     /// Bytes of each payload
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u16).range(16..=9000))]
     pub(super) bytes: u16,
-    /// Payloads of all flows together; without it, until the time is over
+    /// Payloads of all flows together; without it, until the time is up
     #[arg(long)]
     pub(super) packets: Option<u64>,
-    /// For how long
+    /// How long to send
     #[arg(long = "for", value_name = "TIME", default_value = "5s", value_parser = humantime::parse_duration)]
     pub(super) time: Duration,
 }
 
-/// What is received.
+/// Arguments of `receive`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ReceiveArgs {
     /// Port of UDP and TCP
     #[arg(long, default_value_t = PORT)]
     pub(super) port: u16,
-    /// For how long; without it, until it is ended
+    /// How long to receive; without it, until it is stopped
     #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]
     pub(super) time: Option<Duration>,
-    /// End when so many payloads have come
+    /// End after this many payloads
     #[arg(long)]
     pub(super) packets: Option<u64>,
 }
 
-/// The port where none is given.
+/// The default port.
 const PORT: u16 = 5000;

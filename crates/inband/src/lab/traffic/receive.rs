@@ -26,7 +26,7 @@ pub(super) fn run(args: &ReceiveArgs) -> Result<(), Failure> {
     let stop = signals::until_stopped()?;
     let counts = Arc::new(Counts::default());
     let cannot = || format!("cannot receive on port {}", args.port);
-    // IPv6 where there is none is no reason not to receive IPv4.
+    // A machine without IPv6 still receives IPv4.
     let any =
         [(Ipv4Addr::UNSPECIFIED, args.port).into(), SocketAddr::from((Ipv6Addr::UNSPECIFIED, args.port))];
     let mut opened = 0;
@@ -79,12 +79,12 @@ fn count(counts: &Counts, payload: &[u8]) {
 fn connections(listener: &TcpListener, counts: &Arc<Counts>) {
     for stream in listener.incoming().flatten() {
         let counts = Arc::clone(counts);
-        // What finds no thread is closed.
+        // Without a thread for it, the connection is closed.
         let _ = std::thread::Builder::new().spawn(move || stream_of(stream, &counts));
     }
 }
 
-/// Takes a stream apart where the mark of the next payload begins.
+/// Splits a stream into payloads at the marks.
 fn stream_of(mut stream: TcpStream, counts: &Counts) {
     let mut held = Vec::new();
     let mut buffer = [0; 1 << 16];
@@ -105,5 +105,5 @@ fn stream_of(mut stream: TcpStream, counts: &Counts) {
 
 const MARK: &[u8] = b"inbandlb";
 const STEP: Duration = Duration::from_millis(20);
-/// Bytes without a mark that are held.
+/// Most bytes that are held without a mark.
 const MAX_HELD: usize = 1 << 16;

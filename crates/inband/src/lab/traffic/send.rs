@@ -72,7 +72,7 @@ fn open(args: &SendArgs, address: SocketAddr) -> std::io::Result<Flow> {
     Ok(Flow::Udp(socket))
 }
 
-/// Any address of the family of `of`.
+/// The unspecified address of the family of `of`.
 fn any(of: IpAddr) -> SocketAddr {
     match of {
         IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
@@ -81,5 +81,5 @@ fn any(of: IpAddr) -> SocketAddr {
 }
 
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What cannot be sent in time is not made up for beyond this.
+/// Largest delay that is made up for; the rest of a longer one is skipped.
 const BEHIND: Duration = Duration::from_millis(10);
