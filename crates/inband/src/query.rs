@@ -1,4 +1,4 @@
-//! What does the stored history say? `inband query` asks it in SQL.
+//! `inband query`: SQL queries over the stored history.
 
 mod output;
 
@@ -19,43 +19,43 @@ use crate::failure::Failure;
 
 /// Ask the stored history in SQL
 ///
-/// The SQL is that of SQLite; `quantile(value, share)` is there besides its own functions, and with --names
-/// `node_name(node)`, `interface_name(node, interface)` and `address_name(address)`. Times are nanoseconds since 1970.
-/// History can be read while a collector writes it, and not be written.
+/// The SQL is SQLite's, with the added function `quantile(value, share)` and, with --names,
+/// `node_name(node)`, `interface_name(node, interface)` and `address_name(address)`. Times are nanoseconds
+/// since 1970. Queries only read, and work while a collector writes the history.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The question
+    /// The SQL statement
     #[arg(required_unless_present_any = ["tables", "check", "view"])]
     sql: Option<String>,
-    /// One JSON object per row
+    /// Print one JSON object per row
     #[arg(long, conflicts_with = "csv")]
     json: bool,
-    /// Comma-separated values, with the names of the columns first
+    /// Print comma-separated values, with the column names first
     #[arg(long)]
     csv: bool,
     /// Directory of the history
     #[arg(long, value_name = "DIRECTORY", default_value = "inband-data")]
     store: PathBuf,
-    /// Take the directory from `store.path` of this file, and names from `names.file`
+    /// Take the directory from `store.path` and the names from `names.file` of this file
     #[arg(short, long, value_name = "COLLECTOR.TOML", conflicts_with = "store")]
     config: Option<PathBuf>,
-    /// What people call nodes, interfaces, hosts and subnets, as `inband convert` writes it
+    /// Names of nodes, interfaces, hosts and subnets, as `inband convert` writes them
     #[arg(long, value_name = "NAMES.TOML")]
     names: Option<PathBuf>,
-    /// Longest time the answer may take
+    /// Most time for the answer
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
     time_limit: Duration,
-    /// Most memory the answer may take, megabytes
+    /// Most memory for the answer, megabytes
     #[arg(long, value_name = "MEGABYTES", default_value_t = 1_000)]
     memory_limit: usize,
-    /// Most rows the answer may have
+    /// Most rows in the answer
     #[arg(long, value_name = "ROWS", default_value_t = 1_000_000)]
     row_limit: usize,
     /// List the tables and their columns
     #[arg(long, conflicts_with = "sql")]
     tables: bool,
-    /// Print the statement that makes a view of the observations in another tool
+    /// Print the statement that creates a view of the observations in another tool
     #[arg(long, value_name = "TOOL", conflicts_with_all = ["sql", "tables", "check"])]
     view: Option<Tool>,
     /// Read every file to its end, and name what is damaged
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     check: bool,
 }
 
-/// A tool that reads segments.
+/// A tool that can read segments.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Tool {
     #[value(name = "duckdb")]
@@ -72,7 +72,7 @@ enum Tool {
     ClickHouse,
 }
 
-/// Asks, and prints the answer.
+/// Runs the query and prints the answer.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(tool) = args.view {
         let reader = match tool {
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             Tool::ClickHouse => Reader::ClickHouse,
         };
         let place = Place::of(args)?.store;
-        // Such tools may run elsewhere than here.
+        // The tool may run in another directory.
         let root = std::path::absolute(&place).unwrap_or(place);
         return print(|out| writeln!(out, "{};", reader.view(&root)));
     }
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     tell(&answer.findings, "history is damaged: the answer lacks what is named above")
 }
 
-/// Names what is damaged, and what could not be verified.
+/// Prints what is damaged, and what could not be verified.
 fn tell(findings: &Findings, what: &str) -> Result<(), Failure> {
     for damage in findings.damage.iter().take(MAX_NAMED) {
         eprintln!("damaged: {damage}");
@@ -145,7 +145,7 @@ fn open(store: &Path) -> Result<History, Failure> {
     })
 }
 
-/// Where history is, and the names of what is in it.
+/// The directory of the history, and the file of names.
 struct Place {
     store: PathBuf,
     names: PathBuf,
@@ -163,7 +163,7 @@ impl Place {
     }
 }
 
-/// A collector's configuration, of which only paths are looked at.
+/// A collector's configuration, of which only paths are read.
 struct Config {
     name: String,
     table: toml::Table,
@@ -178,7 +178,7 @@ impl Config {
         Ok(Config { name, table })
     }
 
-    /// A path that is set; `None` where it is not.
+    /// A configured path; `None` if it is not set.
     fn path(&self, section: &str, key: &str) -> Result<Option<PathBuf>, Failure> {
         match self.table.get(section).and_then(|section| section.get(key)) {
             None => Ok(None),
@@ -198,7 +198,7 @@ fn print(
     Ok(())
 }
 
-/// What can be asked.
+/// The tables and their columns as text.
 fn tables(shapes: &[Shape]) -> String {
     let mut text = String::new();
     for shape in shapes {
@@ -217,7 +217,7 @@ fn tables(shapes: &[Shape]) -> String {
     text
 }
 
-/// Damaged places that are named one by one, at most.
+/// Most damaged places that are named one by one.
 const MAX_NAMED: usize = 20;
 
 const EXAMPLES: &str = "\

@@ -1,4 +1,4 @@
-//! How is a program asked to end?
+//! Signals that end the program.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -9,7 +9,8 @@ use anyhow::{Context, Error};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
-/// Set by the first SIGINT or SIGTERM; the second ends the program with 1, for where the end takes too long.
+/// Returns a flag that the first SIGINT or SIGTERM sets; the second exits with 1, in case stopping takes too
+/// long.
 pub(crate) fn until_stopped() -> Result<Arc<AtomicBool>, Error> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -20,7 +21,7 @@ pub(crate) fn until_stopped() -> Result<Arc<AtomicBool>, Error> {
     Ok(stop)
 }
 
-/// Set by the first SIGINT or SIGTERM, as by [`until_stopped`]; the second calls `clear`, then ends the program with 1.
+/// Like [`until_stopped`], but the second signal calls `clear` before it exits with 1.
 pub(crate) fn until_stopped_or_cleared(
     clear: impl FnOnce() + Send + 'static,
 ) -> Result<Arc<AtomicBool>, Error> {
@@ -33,7 +34,7 @@ pub(crate) fn until_stopped_or_cleared(
             .context("cannot catch signals")?;
     }
     let wait = move || {
-        // One byte a signal.
+        // One byte per signal.
         if heard.read_exact(&mut [0; 2]).is_ok() {
             clear();
             std::process::exit(1);
@@ -43,8 +44,8 @@ pub(crate) fn until_stopped_or_cleared(
     Ok(stop)
 }
 
-/// Has SIGHUP, which says that the terminal has gone, set `stop` too; not where whoever started the program has it
-/// ignored, as `nohup` does.
+/// Makes SIGHUP, sent when the terminal goes away, set `stop` too, unless it was ignored at the start of the
+/// program, as under `nohup`.
 pub(crate) fn stop_when_left_alone(stop: &Arc<AtomicBool>) -> Result<(), Error> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !is_ignored(&status, SIGHUP) {
@@ -53,7 +54,7 @@ pub(crate) fn stop_when_left_alone(stop: &Arc<AtomicBool>) -> Result<(), Error> 
     Ok(())
 }
 
-/// Whether a process ignores a signal, by its `/proc/PID/status`.
+/// Whether a process ignores a signal, according to its `/proc/PID/status`.
 fn is_ignored(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);

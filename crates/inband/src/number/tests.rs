@@ -1,4 +1,4 @@
-//! Are numbers read as they are written, and others refused?
+//! Numbers are read as written, and others are rejected.
 
 use super::number;
 

@@ -1,11 +1,11 @@
-//! How is an answer written? Aligned for people, as JSON lines or CSV for machines.
+//! Answers as an aligned table, JSON lines or CSV.
 
 use std::io::{self, Write};
 
 use inband_store::{Answer, Cell};
 use serde_json::{Value, json};
 
-/// Writes the rows in columns, numbers to the right.
+/// Writes the rows in aligned columns, numbers to the right.
 pub(super) fn write_table(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
     let texts: Vec<Vec<String>> = answer.rows.iter().map(|row| row.iter().map(shown).collect()).collect();
     let width = |column: usize| {
@@ -29,7 +29,7 @@ pub(super) fn write_table(out: &mut impl Write, answer: &Answer) -> io::Result<(
     Ok(())
 }
 
-/// Writes an object per row, its keys in the order of the columns.
+/// Writes one object per row, its keys in the order of the columns.
 pub(super) fn write_json(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
     for row in &answer.rows {
         let pair = |(name, cell): (&String, &Cell)| format!("{}:{}", Value::from(name.as_str()), json!(cell));
@@ -39,7 +39,7 @@ pub(super) fn write_json(out: &mut impl Write, answer: &Answer) -> io::Result<()
     Ok(())
 }
 
-/// Writes the names of the columns and the rows; a missing value is empty.
+/// Writes the column names and the rows; a missing value is empty.
 pub(super) fn write_csv(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
     let names: Vec<String> = answer.columns.iter().map(|name| quoted(name)).collect();
     writeln!(out, "{}", names.join(","))?;
@@ -50,7 +50,7 @@ pub(super) fn write_csv(out: &mut impl Write, answer: &Answer) -> io::Result<()>
     Ok(())
 }
 
-/// A value in one line; what a terminal would act on is escaped, for names and keys come from networks.
+/// A value in one line; control characters are escaped, because names and keys come from networks.
 fn shown(cell: &Cell) -> String {
     match cell {
         Cell::Null => "-".to_owned(),

@@ -1,10 +1,10 @@
-//! A switch's state as Prometheus reads it.
+//! A switch's state in Prometheus' text format.
 
 use std::fmt::{Display, Write};
 
 use inband_switch::{PortStatus, Status};
 
-/// Name, kind, meaning and value of what each interface counts.
+/// Name, kind, description and value of a counter of each interface.
 type PerPort = (&'static str, &'static str, &'static str, fn(&PortStatus) -> u64);
 
 /// The counters in Prometheus' text format.

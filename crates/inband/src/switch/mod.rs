@@ -22,12 +22,12 @@ use crate::signals;
 
 /// Run one INT node on live interfaces: a switch that is source, transit hop and sink
 ///
-/// With `datapath = "kernel"` Linux forwards, and programs on the interfaces do INT on the way. With `"engine"` the program
-/// forwards between the interfaces of its configuration, in the network namespace it is started in, as a bridge, a
-/// router or by a table; each packet passes its own egress queues and the engine. SIGHUP makes it read its
-/// configuration again; SIGINT or SIGTERM ends it. The interfaces are as they were then, however it ends. It
-/// needs root, or CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF, CAP_PERFMON and, for AF_XDP, CAP_IPC_LOCK; of root's it
-/// keeps these alone.
+/// With `datapath = "kernel"` Linux forwards, and programs on the interfaces do INT on the way. With
+/// `"engine"` the program forwards between the interfaces of its configuration, in the network namespace it
+/// is started in, as a bridge, a router or by a table; each packet passes its own egress queues and the
+/// engine. SIGHUP makes it read its configuration again; SIGINT or SIGTERM ends it. The interfaces are
+/// restored, however it ends. It needs root, or CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF, CAP_PERFMON and, for
+/// AF_XDP, CAP_IPC_LOCK; from root it keeps only these.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -54,11 +54,11 @@ A smallest node.toml:
   id = 2
   device = \"eth2\"";
 
-/// How often the state is made known.
+/// How often the state is published.
 const SHOWN_EVERY: Duration = Duration::from_millis(100);
 const PRINTED_EVERY: Duration = Duration::from_secs(1);
 
-/// Runs the switch until it is asked to end.
+/// Runs the switch until it is stopped.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (file, config) = read(&args.config)?;
     let metrics = metrics_address(&file, &config)?;
@@ -117,7 +117,7 @@ fn metrics_address(file: &ConfigFile, config: &NodeConfig) -> Result<Option<Sock
     text.parse().map(Some).map_err(|_| mistake())
 }
 
-/// A mistake in the configuration names its place in the file.
+/// An error in the configuration names its place in the file.
 fn failure(file: &ConfigFile, error: SwitchError) -> Failure {
     match error.key() {
         Some(key) => file.mistake_at(key, &error.to_string()).into(),
@@ -125,7 +125,7 @@ fn failure(file: &ConfigFile, error: SwitchError) -> Failure {
     }
 }
 
-/// Takes over what the file says now; with a mistake in it the switch goes on as it was.
+/// Applies the file as it is; if it has an error, the switch keeps its configuration.
 fn take_over(path: &Path, switch: &mut LiveSwitch) {
     let result =
         read(path).and_then(|(file, config)| switch.reload(&config).map_err(|error| failure(&file, error)));

@@ -9,19 +9,19 @@ use inband_switch::Status;
 
 use super::metrics;
 
-/// A request that has not come by then does not come.
+/// Timeout for reading a request and for writing the answer.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The longest request that is read, bytes.
+/// Size limit of a request, bytes.
 const MAX_REQUEST_BYTES: usize = 8_192;
 
-/// Answers requests from now on, on a thread that ends with the program.
+/// Serves the state on a thread that ends with the program.
 ///
 /// # Errors
-/// There can be no thread.
+/// The thread cannot be started.
 pub(super) fn start(listener: TcpListener, shown: Arc<Mutex<Status>>) -> io::Result<()> {
     let serve = move || {
         for stream in listener.incoming().flatten() {
-            // One that does not read its answer gets none.
+            // A client that does not read its answer gets none.
             let _ = answer(stream, &shown);
         }
     };

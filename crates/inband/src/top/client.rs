@@ -1,4 +1,4 @@
-//! How is the collector asked?
+//! The client of a collector's API.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use ureq::Agent;
 
-/// Asks the API of one collector.
+/// Queries the API of one collector.
 pub(super) struct Client {
     agent: Agent,
     base: String,
     token: Option<String>,
 }
 
-/// What the collector says at one time.
+/// One snapshot of what the collector reports.
 pub(super) struct Seen {
     pub(super) at: Instant,
     pub(super) collector: String,
@@ -29,7 +29,7 @@ pub(super) struct Seen {
     pub(super) events: Vec<TitledEvent>,
 }
 
-/// How long packets stay in a node on their way to one of its interfaces.
+/// Hop latencies of packets that leave a node by one of its interfaces.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Interface {
     pub(super) node_id: u32,
@@ -80,7 +80,7 @@ pub(super) struct Flow {
     pub(super) reports: u64,
 }
 
-/// An event with its key in names.
+/// An event with its key in readable names.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct TitledEvent {
     #[serde(flatten)]
@@ -89,11 +89,11 @@ pub(super) struct TitledEvent {
 }
 
 impl Client {
-    /// Asks the collector at an address or URL; where it speaks TLS, `authorities` vouch for it, or else those that
-    /// browsers trust.
+    /// A client of the collector at an address or URL. Over TLS, certificates are verified against
+    /// `authorities`, or else against those that browsers trust.
     ///
     /// # Errors
-    /// A file of authorities that cannot be read, or that holds no certificate.
+    /// The file of authorities cannot be read, or holds no certificate.
     pub(super) fn new(
         collector: &str,
         token: Option<String>,
@@ -112,7 +112,7 @@ impl Client {
         Ok(Self { agent, base: base.trim_end_matches('/').to_owned(), token })
     }
 
-    /// Looks at everything that is shown.
+    /// Fetches everything that is shown.
     ///
     /// # Errors
     /// The collector does not answer, or not as expected.
@@ -148,7 +148,7 @@ impl Client {
 }
 
 impl Seen {
-    /// All of it as one JSON object.
+    /// The snapshot as one JSON object.
     pub(super) fn json(&self) -> Value {
         let interfaces = self.interfaces.iter().map(|interface| {
             let latency = interface.latency.map(|latency| {
@@ -168,7 +168,7 @@ impl Seen {
     }
 }
 
-/// Longest wait for an answer.
+/// Timeout for an answer.
 const MAX_WAIT: Duration = Duration::from_secs(5);
-/// Longest answer that is read, bytes.
+/// Size limit of an answer, bytes.
 const MAX_BYTES: u64 = 64 << 20;

@@ -1,4 +1,4 @@
-//! `inband top`: what a running collector sees, live on a terminal.
+//! `inband top`: the state of a running collector, live on a terminal.
 
 mod client;
 mod picture;
@@ -17,26 +17,26 @@ use crate::failure::Failure;
 use client::{Client, Seen};
 use picture::{Rate, picture};
 
-/// Show live what a running collector sees: its ledger, worst hops, deepest queues, newest events, top flows
+/// Show live what a running collector sees: ledger, worst hops, deepest queues, newest events, top flows
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The collector's API; `https://NAME:PORT` where it speaks TLS
     #[arg(value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
     collector: String,
-    /// The API's token; also from the environment, as INBAND_TOKEN
+    /// The API's token [default: INBAND_TOKEN from the environment]
     #[arg(long)]
     token: Option<String>,
-    /// Certificates that vouch for the collector, or its own, PEM; without it those that browsers trust
+    /// Certificates of the collector's authorities, or its own, PEM; without it those that browsers trust
     #[arg(long, value_name = "FILE")]
     authorities: Option<PathBuf>,
-    /// Time from one picture to the next
+    /// Interval between pictures
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_interval)]
     interval: Duration,
-    /// Show one picture, and end
+    /// Show one picture, and exit
     #[arg(long)]
     once: bool,
-    /// One JSON object per interval instead of a picture
+    /// Print one JSON object per interval instead of a picture
     #[arg(long)]
     json: bool,
 }
@@ -49,7 +49,7 @@ Examples:
   inband top --once
   inband top --json | jq .ledger.total.lost";
 
-/// Shows the collector until somebody stops it.
+/// Shows the collector's state until it is stopped.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let token = args.token.clone().or_else(|| std::env::var("INBAND_TOKEN").ok());
     let client = Client::new(&args.collector, token, args.authorities.as_deref())?;
-    // A mistake in the address is told at once; later the collector may come and go.
+    // An error in the address ends the program at once; later the collector may come and go.
     let first = client.look()?;
     if args.once || !io::stdout().is_terminal() || args.json {
         Ok(print(args, &client, first, &stop)?)
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// Pictures or objects one after the other.
+/// Prints pictures or objects one after another.
 fn print(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result<(), Error> {
     let mut rate = Rate::default();
     let mut out = io::stdout().lock();
@@ -87,7 +87,7 @@ fn print(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result
     }
 }
 
-/// A picture that is redrawn; what the collector does not answer is said in its place.
+/// Redraws one picture; while the collector does not answer, the picture shows the error.
 fn show(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result<(), Error> {
     let mut canvas = Canvas::new(io::stdout());
     let (mut rate, mut seen, mut problem) = (Rate::default(), first, None);
@@ -111,7 +111,7 @@ fn show(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result<
     }
 }
 
-/// Waits; false when somebody asked for the end meanwhile.
+/// Waits; returns false when it was stopped meanwhile.
 fn wait(interval: Duration, stop: &AtomicBool) -> bool {
     let started = Instant::now();
     while started.elapsed() < interval && !stop.load(Ordering::Relaxed) {
@@ -127,9 +127,9 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
     if interval >= MIN_INTERVAL { Ok(interval) } else { Err(message.to_owned()) }
 }
 
-/// The shortest time from one picture to the next.
+/// Least interval between pictures.
 const MIN_INTERVAL: Duration = Duration::from_millis(10);
-/// How often it is looked whether to end.
+/// Interval at which `stop` is checked.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// Columns of a picture that is not on a terminal.
+/// Width of a picture that is not on a terminal, columns.
 const USUAL_WIDTH: usize = 100;

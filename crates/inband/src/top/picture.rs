@@ -1,4 +1,4 @@
-//! What does the picture of a collector show?
+//! The picture of a collector's state.
 
 use std::cmp::Reverse;
 use std::net::{IpAddr, SocketAddr};
@@ -16,12 +16,12 @@ pub(super) struct Line {
     pub(super) is_heading: bool,
 }
 
-/// How many reports came in a second, between two looks.
+/// Reports per second, measured between two snapshots.
 #[derive(Debug, Default)]
 pub(super) struct Rate(Option<(Instant, u64)>);
 
 impl Rate {
-    /// The rate since the last look; `None` at the first.
+    /// The rate since the last snapshot; `None` at the first.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -41,7 +41,7 @@ pub(super) fn picture(seen: &Seen, rate: Option<u64>, (_, height): (usize, usize
     let mut lines = vec![title(seen, rate)];
     lines.extend(ledger(&seen.ledger.total).map(plain));
     lines.extend(malformed(&seen.ledger.malformed).map(plain));
-    // What is left is shared: hops and queues a sixth each, events and flows a third.
+    // The rest is shared: hops and queues get a sixth each, events and flows a third.
     let room = height.saturating_sub(lines.len() + 4 * 2);
     part(
         &mut lines,
@@ -51,7 +51,7 @@ pub(super) fn picture(seen: &Seen, rate: Option<u64>, (_, height): (usize, usize
     );
     part(&mut lines, &queue_row("Deepest queues", "Lately", "Highest"), queues(&seen.queues), room / 6);
     part(&mut lines, "Events, what goes on first", events(&seen.events), room / 3);
-    // Flows have what the others left.
+    // Flows get what the other parts left.
     let rest = height.saturating_sub(lines.len() + 2);
     part(
         &mut lines,
@@ -69,7 +69,8 @@ fn title(seen: &Seen, rate: Option<u64>) -> Line {
     Line { text, is_heading: true }
 }
 
-/// Every place where a datagram or report can be; what should be zero is named only when it is not.
+/// Every place where a datagram or report can be; counts that should be zero are shown only when they are
+/// not.
 fn ledger(total: &Ledger) -> impl Iterator<Item = String> {
     let datagrams =
         format!("Datagrams: {} received, {} accepted", count(total.received), count(total.accepted));
@@ -100,7 +101,7 @@ fn ledger(total: &Ledger) -> impl Iterator<Item = String> {
     [datagrams, reports].into_iter()
 }
 
-/// What was most often wrong with malformed datagrams; nothing where none was.
+/// The most frequent faults of malformed datagrams; `None` if there are none.
 fn malformed(faults: &[FaultCount]) -> Option<String> {
     let mut faults: Vec<&FaultCount> = faults.iter().collect();
     faults.sort_by_key(|fault| Reverse(fault.count));
@@ -119,7 +120,7 @@ fn part(lines: &mut Vec<Line>, heading: &str, rows: impl Iterator<Item = String>
     }
 }
 
-/// The hops whose latency is highest at the 99th percentile.
+/// The hops with the highest 99th percentile of latency.
 fn hops(interfaces: &[Interface]) -> impl Iterator<Item = String> {
     let mut hops: Vec<(&Interface, Latency)> =
         interfaces.iter().filter_map(|hop| Some((hop, hop.latency?))).collect();
@@ -149,7 +150,7 @@ fn queues(queues: &[Queue]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Those that go on and matter, then the latest.
+/// Active events that matter first, then the latest.
 fn events(events: &[TitledEvent]) -> impl Iterator<Item = String> {
     let matters = |event: &Event| event.phase == Phase::Begin && event.severity > Severity::Info;
     let mut events: Vec<&TitledEvent> = events.iter().collect();
@@ -209,7 +210,7 @@ fn flow_row(name: &str, reports: &str, path: &str) -> String {
     format!("{name:<44} {reports:>9}  {path}")
 }
 
-/// A node and its interface, in names where they have one.
+/// A node and its interface, by name where they have one.
 fn place(
     node_name: &Option<String>,
     node: u32,
@@ -233,7 +234,7 @@ fn named_flow(flow: &inband_model::Flow, source: Option<&str>, destination: Opti
     format!("{protocol} {source} > {}", end(destination, flow.destination, flow.destination_port))
 }
 
-/// What of a name fits a column; ONOS calls devices `device:leaf1`.
+/// The part of a name that fits a column; ONOS calls devices `device:leaf1`.
 fn short(name: &str) -> String {
     name.strip_prefix("device:").unwrap_or(name).chars().take(MAX_NAME).collect()
 }
@@ -248,11 +249,11 @@ fn plain(text: String) -> Line {
     Line { text, is_heading: false }
 }
 
-/// Most kinds of malformed datagrams that are shown.
+/// Most faults of malformed datagrams that are shown.
 const MAX_FAULTS: usize = 3;
-/// Longest name that is shown.
+/// Longest name that is shown, characters.
 const MAX_NAME: usize = 16;
-/// Most lines of one part, where nothing limits them.
+/// Most lines of one part when nothing else limits them.
 const MAX_ROWS: usize = 20;
 
 #[cfg(test)]

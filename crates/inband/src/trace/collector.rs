@@ -1,4 +1,4 @@
-//! What a collector has stored of probes.
+//! Reports of probes in a collector's history.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use ureq::Agent;
 
 use super::stack::{Ended, Hop, Seen, link_up};
 
-/// Asks one collector.
+/// Queries one collector.
 pub(super) struct Client {
     agent: Agent,
     base: String,
     token: Option<String>,
 }
 
-/// The latest report of a flow, and how many there are.
+/// The number of stored reports of a flow, to recognise a later one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark(i64);
 
@@ -32,15 +32,15 @@ impl Client {
         &self.base
     }
 
-    /// Whether it answers.
+    /// Checks that the collector answers.
     ///
     /// # Errors
-    /// What it says, or that it says nothing.
+    /// The collector's error, or that it does not answer.
     pub(super) fn check(&self) -> Result<(), Error> {
         self.query("SELECT count(*) FROM ledger WHERE time < 0").map(drop)
     }
 
-    /// What is known of a flow before a probe is sent.
+    /// Counts the reports of a flow before a probe is sent.
     pub(super) fn mark(&self, flow: Flow) -> Result<Mark, Error> {
         let sql =
             format!("SELECT count(*) AS reports FROM observations WHERE {} AND hop_index = 0", of(flow));
@@ -48,7 +48,7 @@ impl Client {
         Ok(Mark(rows.first().and_then(|row| row[0].as_i64()).unwrap_or_default()))
     }
 
-    /// The hops of the report that has come since `mark`, if one has.
+    /// The hops of the report that has arrived since `mark`, if one has.
     pub(super) fn look(&self, flow: Flow, mark: &Mark, remaining_hops: u8) -> Result<Option<Seen>, Error> {
         if self.mark(flow)? == *mark {
             return Ok(None);
@@ -81,7 +81,7 @@ impl Client {
         Ok(Some(Seen { hops, ended, at: None }))
     }
 
-    /// By how much link latencies may be wrong.
+    /// Adds by how much link latencies may be wrong.
     fn add_uncertainty(&self, hops: &mut [Hop]) {
         let Ok(Value::Array(links)) = self.get("/api/v1/links?limit=1000") else { return };
         for at in 1..hops.len() {
@@ -94,7 +94,7 @@ impl Client {
         }
     }
 
-    /// The names of nodes.
+    /// Adds the names of nodes.
     pub(super) fn name(&self, hops: &mut [Hop]) {
         let Ok(Value::Array(nodes)) = self.get("/api/v1/nodes") else { return };
         for hop in hops {
@@ -132,7 +132,7 @@ impl Client {
     }
 }
 
-/// The hop in a row, its columns as they are asked for.
+/// The hop in a row, whose columns are in the order of the query.
 fn hop(row: &Value) -> Hop {
     let narrow = |at: usize| row[at].as_u64();
     Hop {
@@ -151,7 +151,7 @@ fn hop(row: &Value) -> Hop {
     }
 }
 
-/// What picks the reports of a flow.
+/// The SQL condition that selects the reports of a flow.
 fn of(flow: Flow) -> String {
     format!(
         "source = '{}' AND destination = '{}' AND protocol = {} AND source_port = {} AND destination_port = {}",

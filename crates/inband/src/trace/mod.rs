@@ -28,9 +28,10 @@ use stack::{Ended, Hop, Seen};
 
 /// INT traceroute: one line for each hop that really handled a packet
 ///
-/// Probes carry INT with the D bit, so the sink discards them and no application sees one. What the sink reports comes back from a
-/// collector, or by UDP port 32766 of this machine. Probes with a small TTL beside them are quoted by the routers where it ends: that
-/// tells hops without INT, and where a probe or its mark was lost. It needs root, or CAP_NET_RAW.
+/// Probes carry INT with the D bit, so the sink discards them and no application sees one. The sink's report
+/// arrives through a collector, or at UDP port 32766 of this machine. Additional probes with a small TTL are
+/// quoted by the routers where the TTL expires: that shows hops without INT, and where a probe or its mark
+/// was lost. It needs root, or CAP_NET_RAW.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -49,31 +50,31 @@ pub(crate) struct Args {
     /// Probes of each flow
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: u32,
-    /// Find all paths, by probes of many flows
+    /// Find all paths, with probes of many flows
     #[arg(long, conflicts_with = "flow")]
     ecmp: bool,
-    /// Probe the way of a connection, such as "tcp 10.0.1.1:40000 > 10.0.2.1:80"
+    /// Probe the path of a connection, such as "tcp 10.0.1.1:40000 > 10.0.2.1:80"
     #[arg(long, value_name = "TUPLE", conflicts_with_all = ["destination", "source", "protocol", "port"])]
     flow: Option<String>,
     /// The collector that sinks report to [default: INBAND_COLLECTOR, or one at 127.0.0.1:8080]
     #[arg(long, value_name = "URL")]
     collector: Option<String>,
-    /// What callers of the collector have to show [default: INBAND_TOKEN]
+    /// The collector's token [default: INBAND_TOKEN]
     #[arg(long)]
     token: Option<String>,
-    /// A node.toml whose [encapsulation] the probes have
+    /// A node.toml whose [encapsulation] the probes use
     #[arg(short, long, value_name = "NODE.TOML")]
     config: Option<PathBuf>,
-    /// How many hops may add metadata
+    /// Most hops that may add metadata
     #[arg(long, default_value_t = 16)]
     remaining_hops: u8,
-    /// Longest wait for an answer
+    /// Longest wait for a report
     #[arg(long, default_value = "1s", value_parser = humantime::parse_duration)]
     wait: Duration,
-    /// Go on, and show what is new, until it is ended
+    /// Go on, and show the latest probes, until it is stopped
     #[arg(long)]
     watch: bool,
-    /// One JSON object for each probe, and one for all
+    /// Print one JSON object for each probe, and one for all
     #[arg(long)]
     json: bool,
 }
@@ -92,7 +93,7 @@ Examples:
   inband trace --flow 'tcp 10.0.1.1:40000 > 10.0.2.1:80'
   inband lab exec leaf-spine h1 inband trace 10.0.2.1";
 
-/// Traces to the end of the probes, or until it is stopped.
+/// Traces until all probes are sent, or until it is stopped.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let stop = signals::until_stopped()?;
     let (flow, _reserved) = flow(args)?;
@@ -167,13 +168,13 @@ impl Trace<'_> {
         Ok(results)
     }
 
-    /// Sends probes of as many flows as it takes to be almost sure that no path is left.
+    /// Sends probes of as many flows as it takes to find every path with near certainty.
     fn all_paths(&mut self, flow: Flow, stop: &AtomicBool) -> Result<Vec<Outcome>, Error> {
         let mut results: Vec<Outcome> = Vec::new();
         let mut found = Vec::new();
         let mut flows = 0;
         while flows < paths::flows_needed(found.len()) && !stop.load(Ordering::Relaxed) {
-            // Ports next to each other: a hash spreads them as well as others.
+            // Source ports at a fixed step: a hash spreads them as well as random ones.
             let source_port = 33_000 + (flow.source_port % 16_000) + flows * 7;
             let outcomes = self.one_flow(Flow { source_port, ..flow }, self.args.count.min(3), stop)?;
             for outcome in outcomes {
@@ -188,7 +189,7 @@ impl Trace<'_> {
         Ok(results)
     }
 
-    /// Sends one probe and waits for what is reported of it; where nothing is, finds out why.
+    /// Sends one probe and waits for its report; without one, finds out why.
     fn probe(&mut self, flow: Flow) -> Result<Seen, Error> {
         self.raw.drain();
         let mark = self.receiver.mark(flow)?;
@@ -200,7 +201,8 @@ impl Trace<'_> {
             }
             for quote in self.raw.quotes(flow) {
                 if quote.number == number && !quote.is_time_exceeded {
-                    // Who quotes is the destination, or a router that does not forward: nobody took INT out.
+                    // The quote comes from the destination, or from a router that does not forward: INT was
+                    // not removed.
                     let ended = if quote.is_marked { Ended::NoSink } else { Ended::MarkCleared };
                     let hops = quote.hops.clone();
                     return Ok(Seen { hops: self.named(hops), ended, at: Some(quote.from) });
@@ -214,7 +216,7 @@ impl Trace<'_> {
         self.explain(flow)
     }
 
-    /// Finds the last place a probe was seen at.
+    /// Finds the last place where a probe was seen.
     fn explain(&mut self, flow: Flow) -> Result<Seen, Error> {
         let routers = self.routers(flow)?;
         let Some(last) = routers.iter().rev().find_map(Option::as_ref) else {
@@ -225,7 +227,7 @@ impl Trace<'_> {
         Ok(Seen { hops: self.named(hops), ended, at })
     }
 
-    /// Who quotes probes whose TTL ends on the way, by TTL from 1 on.
+    /// The routers that quote probes whose TTL expires on the path, by TTL from 1 on.
     fn routers(&mut self, flow: Flow) -> Result<Vec<Option<Quote>>, Error> {
         self.raw.drain();
         let mut numbers = Vec::new();
@@ -256,7 +258,7 @@ impl Trace<'_> {
     }
 }
 
-/// The flow of the probes; the socket keeps its port from others.
+/// The flow of the probes; the socket reserves its source port.
 fn flow(args: &Args) -> Result<(Flow, Option<UdpSocket>), Failure> {
     if let Some(tuple) = &args.flow {
         return tuple::parse(tuple).map(|flow| (flow, None)).map_err(Failure::usage);
@@ -291,12 +293,12 @@ fn resolve(name: &str, source: Option<IpAddr>) -> Result<IpAddr, Failure> {
 }
 
 const FULL_TTL: u8 = 64;
-/// Largest TTL of the probes that routers are to quote.
+/// Largest TTL of the probes that routers should quote.
 const MAX_TTL: u8 = 16;
-/// That of traceroute.
+/// Traceroute's port.
 const UDP_PORT: u16 = 33434;
 const STEP: Duration = Duration::from_millis(10);
 const MAX_SWEEP: Duration = Duration::from_millis(500);
 const WATCH_EVERY: Duration = Duration::from_secs(1);
-/// Probes that `--watch` looks back on.
+/// Most probes that `--watch` shows.
 const MAX_WATCHED: usize = 100;

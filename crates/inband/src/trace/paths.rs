@@ -1,7 +1,7 @@
 //! How many flows it takes to find all paths.
 
-/// How many flows are probed when `found` paths are known, so that one more path with an equal share would have been missed with a
-/// probability of 1 % at most.
+/// How many flows to probe when `found` paths are known, so that one more path with an equal share would be
+/// missed with a probability of at most 1 %.
 pub(super) fn flows_needed(found: usize) -> u16 {
     let paths = found.max(1) as f64;
     // Of found + 1 paths, the last is missed by n flows with probability (paths / (paths + 1))^n, and any of them with at most
@@ -12,7 +12,7 @@ pub(super) fn flows_needed(found: usize) -> u16 {
     flows
 }
 
-/// Most flows, whatever is found.
+/// Most flows that are probed.
 const MAX_FLOWS: f64 = 512.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Traces as a person and as a program read them.
+//! Traces as text and as JSON.
 
 use anyhow::{Context, Error};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(super) fn json(results: &[Outcome]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Prints each path with what its probes met.
+/// Prints each path with the results of its probes.
 pub(super) fn text(results: &[Outcome], routers: &[Option<Quote>], ecmp: bool) {
     let mut shown = Vec::new();
     for result in results.iter().filter(|result| !result.seen.hops.is_empty()) {
@@ -99,7 +99,7 @@ fn ending(result: &Outcome) -> String {
     }
 }
 
-/// Routers that handled a probe without adding INT, and those that did not answer.
+/// Prints the routers that handled a probe without adding INT, and those that did not answer.
 fn print_routers(routers: &[Option<Quote>], results: &[Outcome]) {
     for (at, quote) in routers.iter().enumerate() {
         let ttl = at + 1;
@@ -110,7 +110,8 @@ fn print_routers(routers: &[Option<Quote>], results: &[Outcome]) {
                 println!("  TTL {ttl}: {} got the probe without the mark of INT", quote.from);
             }
             Some(quote) => {
-                // Where the next router quotes as many hops as this one, this one has added none. Behind the last, the report tells.
+                // If the next router quotes as many hops as this one, this one has added none. For the last
+                // router, the report decides.
                 let behind = next.map(|next| next.hops.len()).or_else(|| {
                     let reported = results
                         .iter()
@@ -140,7 +141,7 @@ fn paths(results: &[Outcome]) -> Vec<Vec<u32>> {
     paths
 }
 
-/// The mean difference of latency between a probe and the one before it, nanoseconds; none: fewer than two probes tell.
+/// The mean difference of latency between consecutive probes, nanoseconds; `None` with fewer than two probes.
 fn jitter(results: &[Outcome]) -> Option<u64> {
     let totals: Vec<u64> = results.iter().filter_map(|result| result.seen.total()).collect();
     let steps: Vec<u64> = totals.windows(2).map(|pair| pair[0].abs_diff(pair[1])).collect();

@@ -10,13 +10,13 @@ use inband_node::{Frame, Node, NodeConfig, Passage};
 use inband_wire::Link;
 use inband_wire::checksum::{Sum, pseudo_header};
 
-/// Makes probes.
+/// Builds probes.
 pub(super) struct Prober {
     config: NodeConfig,
 }
 
 impl Prober {
-    /// A maker of probes that carry INT as `encapsulation` says.
+    /// A builder of probes that carry INT in `encapsulation`.
     pub(super) fn new(encapsulation: Option<EncapsulationConfig>, remaining_hops: u8) -> Result<Self, Error> {
         let mut config: NodeConfig = toml::from_str(SOURCE).map_err(|error| anyhow!("{error}"))?;
         config.encapsulation = encapsulation.unwrap_or_default();
@@ -34,7 +34,7 @@ impl Prober {
         buffer.extend_from_slice(&plain);
         let mut node = Node::new(&self.config).map_err(|error| anyhow!("{}: {error}", error.key()))?;
         let mut frame = Frame::behind_headroom(&mut buffer).ok_or_else(|| anyhow!("no room for a probe"))?;
-        // Whether INT was put in, its length tells.
+        // The length of the packet shows whether INT was added.
         let _ = node.handle_frame(
             Link::Ethernet,
             &mut frame,
@@ -48,13 +48,13 @@ impl Prober {
     }
 }
 
-/// A packet of a flow, with nothing in it.
+/// A packet of a flow, without INT.
 fn plain(flow: Flow, ttl: u8, number: u16) -> Vec<u8> {
     let mut segment = Vec::new();
     segment.extend_from_slice(&flow.source_port.to_be_bytes());
     segment.extend_from_slice(&flow.destination_port.to_be_bytes());
     let checksum_at = if flow.protocol == TCP {
-        // Acknowledges nothing in particular: no listener takes it for a new connection.
+        // An ACK of no connection: no listener takes it for a new one.
         segment.extend_from_slice(&[0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 0x04, 0x00, 0, 0, 0, 0]);
         16
     } else {
@@ -76,7 +76,7 @@ fn plain(flow: Flow, ttl: u8, number: u16) -> Vec<u8> {
         (IpAddr::V4(source), IpAddr::V4(destination)) => {
             let length = u16::try_from(20 + segment.len()).unwrap_or(0).to_be_bytes();
             let id = number.to_be_bytes();
-            // DF: a probe is not to be cut.
+            // DF: a probe must not be fragmented.
             let mut ip = vec![0x45, 0, length[0], length[1], id[0], id[1], 0x40, 0, ttl, flow.protocol, 0, 0];
             ip.extend_from_slice(&source.octets());
             ip.extend_from_slice(&destination.octets());
@@ -100,7 +100,7 @@ fn plain(flow: Flow, ttl: u8, number: u16) -> Vec<u8> {
     packet
 }
 
-/// A source that adds the header and nothing of its own.
+/// A source that adds the INT header without metadata of its own.
 const SOURCE: &str = r#"
 node.id = 1
 watch = [{}]

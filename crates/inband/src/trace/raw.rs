@@ -1,4 +1,4 @@
-//! Probes on their way out, and the packets that quote them on their way back.
+//! Raw sockets that send probes and receive the ICMP messages that quote them.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -15,7 +15,7 @@ use super::stack::{self, Hop};
 /// Raw sockets of one family.
 pub(super) struct Raw {
     sender: Socket,
-    /// Not of UDP; its calls are what a raw socket takes as well.
+    /// A raw ICMP socket; `UdpSocket` only provides the calls.
     receiver: UdpSocket,
     is_ipv4: bool,
     number: u16,
@@ -24,15 +24,15 @@ pub(super) struct Raw {
 /// A probe as a router quotes it.
 #[derive(Debug, Clone)]
 pub(super) struct Quote {
-    /// Who quotes it.
+    /// The router that quotes it.
     pub(super) from: IpAddr,
     /// Its number.
     pub(super) number: u16,
-    /// Whether its TTL was over; else it could not be delivered.
+    /// Whether its TTL expired; otherwise it could not be delivered.
     pub(super) is_time_exceeded: bool,
     /// Whether it was still marked as INT.
     pub(super) is_marked: bool,
-    /// The hops with INT it had passed, first hop first.
+    /// The INT hops it had passed, first hop first.
     pub(super) hops: Vec<Hop>,
 }
 
@@ -42,7 +42,7 @@ impl Raw {
         let is_ipv4 = destination.is_ipv4();
         let (domain, icmp) =
             if is_ipv4 { (Domain::IPV4, Protocol::ICMPV4) } else { (Domain::IPV6, Protocol::ICMPV6) };
-        // Whoever sends by this protocol brings the IP header.
+        // With this protocol the sender provides the IP header.
         let sender = Socket::new(domain, Type::RAW, Some(Protocol::from(IPPROTO_RAW)))?;
         let receiver = Socket::new(domain, Type::RAW, Some(icmp))?;
         receiver.set_nonblocking(true)?;
@@ -61,12 +61,12 @@ impl Raw {
         Ok(self.number)
     }
 
-    /// Forgets what has come so far.
+    /// Discards what has arrived so far.
     pub(super) fn drain(&self) {
         while self.receive().is_some() {}
     }
 
-    /// What has come of probes of a flow.
+    /// The quotes of a flow's probes that have arrived.
     pub(super) fn quotes(&self, flow: Flow) -> Vec<Quote> {
         let mut quotes = Vec::new();
         while let Some((from, message)) = self.receive() {
@@ -82,7 +82,7 @@ impl Raw {
     }
 
     fn read(&self, from: IpAddr, message: &[u8], flow: Flow) -> Option<Quote> {
-        // A raw socket of IPv4 gives the IP header, too.
+        // A raw IPv4 socket also returns the IP header.
         let start = if self.is_ipv4 { usize::from(message.first()? & 0x0f) * 4 } else { 0 };
         let icmp = message.get(start..)?;
         let is_time_exceeded = match (self.is_ipv4, *icmp.first()?) {
@@ -114,7 +114,8 @@ impl Raw {
     }
 }
 
-/// The number of a probe: the last two bytes of its payload, or its id where IPv4 quotes less.
+/// The number of a probe: the last two bytes of its payload, or the IPv4 identification if the quote is
+/// shorter.
 fn number(packet: &[u8], is_ipv4: bool) -> Option<u16> {
     let length = |at: usize| Some(usize::from(u16::from_be_bytes(*packet.get(at..)?.first_chunk()?)));
     let end = if is_ipv4 { length(2)? } else { 40 + length(4)? };
@@ -123,7 +124,7 @@ fn number(packet: &[u8], is_ipv4: bool) -> Option<u16> {
     last.or_else(id).map(|bytes| u16::from_be_bytes(*bytes))
 }
 
-/// The flow of a packet without a mark.
+/// The flow of a packet that is not marked as INT.
 fn plain_flow(packet: &[u8]) -> Option<Flow> {
     let tuple = dissect(Link::Ip, packet, &CodePoints::default(), Strictness::Truncated).flow?;
     Some(Flow {

@@ -1,4 +1,4 @@
-//! Where what sinks report comes back: a collector, this machine's own port of reports, or nowhere.
+//! How sinks' reports arrive: through a collector, at this machine's report port, or not at all.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
@@ -10,27 +10,27 @@ use super::collector::{self, Client};
 use super::stack::{self, Ended, Hop, Seen};
 use crate::failure::Failure;
 
-/// Where reports come back.
+/// How reports arrive.
 pub(super) enum Receiver {
-    /// A collector's history.
+    /// In a collector's history.
     Collector(Client),
-    /// The port that sinks send to, where they report to this machine.
+    /// At this machine's report port, where the sinks report to it.
     Direct(Vec<UdpSocket>),
-    /// Nowhere: only what routers quote is known.
+    /// Not at all: only routers' quotes are available.
     Nothing,
 }
 
-/// What was known before a probe was sent.
+/// The state before a probe is sent.
 pub(super) enum Mark {
     Collector(collector::Mark),
     None,
 }
 
 impl Receiver {
-    /// Finds out where reports come back.
+    /// Selects how reports arrive.
     ///
     /// # Errors
-    /// The collector that was named does not answer.
+    /// The named collector does not answer.
     pub(super) fn open(collector: Option<&str>, token: Option<String>) -> Result<Self, Failure> {
         let named = collector.map(str::to_owned).or_else(|| std::env::var("INBAND_COLLECTOR").ok());
         if let Some(url) = named {
@@ -53,7 +53,7 @@ impl Receiver {
         Ok(if sockets.is_empty() { Self::Nothing } else { Self::Direct(sockets) })
     }
 
-    /// Says where reports are expected.
+    /// Prints how reports are expected.
     pub(super) fn announce(&self) {
         match self {
             Self::Collector(client) => eprintln!("reports: by the collector at {}", client.base()),
@@ -66,7 +66,7 @@ impl Receiver {
         }
     }
 
-    /// Notes what is known before a probe is sent.
+    /// Records the state before a probe is sent; discards old reports.
     pub(super) fn mark(&self, flow: Flow) -> Result<Mark, Error> {
         match self {
             Self::Collector(client) => client.mark(flow).map(Mark::Collector),
@@ -81,7 +81,7 @@ impl Receiver {
         }
     }
 
-    /// The report of a probe of `flow`, if it has come.
+    /// The report about a probe of `flow`, if it has arrived.
     pub(super) fn look(&self, flow: Flow, mark: &Mark, remaining_hops: u8) -> Result<Option<Seen>, Error> {
         match (self, mark) {
             (Self::Collector(client), Mark::Collector(mark)) => client.look(flow, mark, remaining_hops),
@@ -90,7 +90,7 @@ impl Receiver {
         }
     }
 
-    /// Adds names to hops, where they are known.
+    /// Adds the names of hops, where they are known.
     pub(super) fn name(&self, hops: &mut [Hop]) {
         if let Self::Collector(client) = self {
             client.name(hops);
@@ -98,7 +98,7 @@ impl Receiver {
     }
 }
 
-/// The first report of the flow among what has come.
+/// The first report about the flow among the pending datagrams.
 fn receive(socket: &UdpSocket, flow: Flow) -> Option<Seen> {
     let mut buffer = [0; 1 << 16];
     while let Ok(length) = socket.recv(&mut buffer) {
@@ -109,14 +109,14 @@ fn receive(socket: &UdpSocket, flow: Flow) -> Option<Seen> {
     None
 }
 
-/// What a datagram of reports says of a probe of the flow.
+/// The report about a probe of the flow in a datagram.
 fn read(datagram: &[u8], flow: Flow) -> Option<Seen> {
     let group = AnyReport::parse(datagram).ok()?;
     group.reports().flatten().find_map(|report| {
         let (link, packet, _) = report.packet()?;
         let read = stack::read_as(link, packet).filter(|read| read.flow == flow)?;
         let mut hops = read.hops;
-        // A sink may say of itself in the report what it does not put on the stack.
+        // A sink may put its own metadata in the report only, not on the stack.
         let own = Hop::new(group.node_id(), &report.metadata());
         let says_something =
             own.hop_latency.is_some() || own.ingress_interface.is_some() || own.egress_timestamp.is_some();
@@ -135,5 +135,5 @@ fn read(datagram: &[u8], flow: Flow) -> Option<Seen> {
 }
 
 const DEFAULT_COLLECTOR: &str = "http://127.0.0.1:8080";
-/// The port of reports.
+/// The report port.
 const PORT: u16 = 32766;

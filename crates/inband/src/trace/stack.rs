@@ -1,4 +1,4 @@
-//! What a packet with INT says of the hops it has passed.
+//! The hops in an INT packet's metadata stack.
 
 use std::net::IpAddr;
 
@@ -16,9 +16,9 @@ pub(super) struct Hop {
     pub(super) egress_interface: Option<u16>,
     /// Nanoseconds.
     pub(super) hop_latency: Option<u64>,
-    /// From the hop before, nanoseconds; negative where clocks disagree.
+    /// From the previous hop, nanoseconds; negative where clocks disagree.
     pub(super) link_latency: Option<i64>,
-    /// By how much that may be wrong, nanoseconds; none: by any amount.
+    /// Largest error of `link_latency`, nanoseconds; `None`: unknown.
     pub(super) link_uncertainty: Option<u64>,
     pub(super) queue_id: Option<u8>,
     pub(super) queue_occupancy: Option<u32>,
@@ -33,43 +33,43 @@ pub(super) struct Hop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Ended {
-    /// A sink took it out and reported it.
+    /// A sink removed and reported it.
     Sink,
     /// E: no more hops were allowed.
     HopsExceeded,
-    /// M: a link had no room for more.
+    /// M: a link's MTU left no room for more.
     MtuExceeded,
-    /// A node changed what marks INT.
+    /// A node cleared the mark of INT.
     MarkCleared,
-    /// It came to the destination.
+    /// It reached the destination with INT.
     NoSink,
     /// It was lost.
     Lost,
 }
 
-/// What is known of a probe.
+/// The result of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
     /// First hop first.
     pub(super) hops: Vec<Hop>,
     pub(super) ended: Ended,
-    /// The last router that saw it, where it did not end in a sink.
+    /// The last router that saw it, unless it ended at a sink.
     pub(super) at: Option<IpAddr>,
 }
 
 impl Seen {
-    /// Nodes and interfaces, which are what tells paths apart.
+    /// Nodes and interfaces, which identify a path.
     pub(super) fn path(&self) -> Vec<(u32, Option<u16>, Option<u16>)> {
         self.hops.iter().map(|hop| (hop.node_id, hop.ingress_interface, hop.egress_interface)).collect()
     }
 
-    /// From where the first hop took it to where the last one gave it away, nanoseconds.
+    /// From the ingress of the first hop to the egress of the last, nanoseconds.
     pub(super) fn total(&self) -> Option<u64> {
         self.hops.last()?.egress_timestamp?.checked_sub(self.hops.first()?.ingress_timestamp?)
     }
 }
 
-/// What an IP packet with INT-MD says.
+/// The contents of an IP packet with INT-MD.
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) flow: Flow,
@@ -80,7 +80,7 @@ pub(super) struct Read {
     pub(super) mtu_exceeded: bool,
 }
 
-/// Reads an IP packet, which may be cut; `None`: it carries no INT-MD.
+/// Reads an IP packet, which may be truncated; `None`: it carries no INT-MD.
 pub(super) fn read(packet: &[u8]) -> Option<Read> {
     read_as(Link::Ip, packet)
 }
@@ -111,7 +111,7 @@ pub(super) fn read_as(link: Link, packet: &[u8]) -> Option<Read> {
 }
 
 impl Hop {
-    /// What metadata says; `node_id` is that of the node where the metadata has none.
+    /// The hop with this metadata; `node_id` is used when the metadata has none.
     pub(super) fn new(node_id: Option<u32>, metadata: &HopMetadata) -> Self {
         let interface = |id: u16| (id != u16::MAX).then_some(id);
         Self {
@@ -131,7 +131,7 @@ impl Hop {
     }
 }
 
-/// Finds how long the packet took between hops.
+/// Computes the link latencies.
 pub(super) fn link_up(hops: &mut [Hop]) {
     for at in 1..hops.len() {
         let (Some(left), Some(came)) = (hops[at - 1].egress_timestamp, hops[at].ingress_timestamp) else {
