@@ -33,7 +33,7 @@ fn nodes(path: &Value) -> Vec<u64> {
     path.as_array().unwrap().iter().map(|node| node.as_u64().unwrap()).collect()
 }
 
-/// Runs the demo and checks what every run shows: balanced ledgers, no loss, one flow on its two ways, one
+/// Runs the demo and checks the common results: balanced ledgers, no loss, one flow on its two paths, one
 /// congested queue.
 fn assert_shows_everything(mode: &str, duration: &str) {
     let output = demo(&["--duration", duration, "--json", "--mode", mode]);
@@ -114,7 +114,7 @@ fn ctrl_c_ends_it_cleanly_with_the_ledger() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    // The first ledger line says that it runs; then the program that we started, and no other, is told.
+    // The first ledger line shows that it runs; the signal goes to the program itself and to no other.
     lines.by_ref().map(Result::unwrap).find(|line| line.contains("\"ledger\"")).unwrap();
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
@@ -125,8 +125,8 @@ fn ctrl_c_ends_it_cleanly_with_the_ledger() {
     assert_eq!(count(&last, "lost"), 0);
 }
 
-/// Both run at once: the one without a terminal ends by itself, and the other still runs then. The terminal is one
-/// of `script`, which hands the byte of Ctrl-C to it as a keyboard does.
+/// Both run at once: the one without a terminal ends by itself while the other still runs. The terminal is
+/// that of `script`, which passes the byte of Ctrl-C to it as a keyboard does.
 #[test]
 fn without_a_duration_it_runs_until_ctrl_c_on_a_terminal_and_20_s_elsewhere() {
     if Command::new("script").arg("--version").output().is_err() {
@@ -135,7 +135,8 @@ fn without_a_duration_it_runs_until_ctrl_c_on_a_terminal_and_20_s_elsewhere() {
     }
     let folder = folder("demo-terminal");
     let mut watched = Command::new("script")
-        // With `exec`, for a shell that waits for its program ends by the same Ctrl-C: `script` would tell its status.
+        // With `exec`: a shell that waits for its program ends by the same Ctrl-C, and `script` would return
+        // its status.
         .args(["-qec", concat!("exec ", env!("CARGO_BIN_EXE_inband"), " demo"), "/dev/null"])
         .env("TMPDIR", &folder)
         .env("TERM", "xterm")
@@ -158,7 +159,7 @@ fn without_a_duration_it_runs_until_ctrl_c_on_a_terminal_and_20_s_elsewhere() {
     let unattended = end(&mut unattended);
     let took = begun.elapsed();
     let still_runs = watched.try_wait().unwrap().is_none();
-    // The write fails where the program has ended, which an assertion below reports.
+    // The write fails if the program has ended, which an assertion below reports.
     let _ = watched.stdin.as_mut().unwrap().write_all(b"\x03");
     let watched = end(&mut watched);
 
@@ -172,7 +173,7 @@ fn without_a_duration_it_runs_until_ctrl_c_on_a_terminal_and_20_s_elsewhere() {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
 }
 
-/// Waits until a program has ended; one that does not within two minutes is ended, which is no success.
+/// Waits until a program has ended; kills it after two minutes and returns `None`.
 fn end(child: &mut Child) -> Option<ExitStatus> {
     let deadline = Instant::now() + Duration::from_secs(120);
     while Instant::now() < deadline {
@@ -195,7 +196,7 @@ fn a_duration_that_cannot_be_is_a_usage_error() {
 
 #[test]
 fn it_shows_the_page_on_a_free_port_where_the_usual_one_is_taken_and_leaves_nothing_behind() {
-    // Somebody else may have it already.
+    // The port may be in use already.
     let _taken = TcpListener::bind("127.0.0.1:8080");
     let folder = folder("demo-page");
     let mut child = Command::new(env!("CARGO_BIN_EXE_inband"))
@@ -235,7 +236,7 @@ fn a_second_ctrl_c_ends_it_at_once_and_leaves_nothing_behind() {
     lines.by_ref().map(Result::unwrap).find(|line| line.contains("\"ledger\"")).unwrap();
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 
-    // Both arrive while it is stopped, so that the end cannot come between them.
+    // Both signals arrive while it is stopped, so it cannot end between them.
     let id = child.id().to_string();
     for signal in ["-STOP", "-INT", "-TERM", "-CONT"] {
         assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());

@@ -1,4 +1,5 @@
-//! Does the program do what every golden directory shows, and do they show what the specification prints?
+//! Every golden directory shows what the program does; those of the specification's figures show the printed
+//! bytes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -111,8 +112,8 @@ fn worked_examples_hold_the_bytes_of_the_figures() {
     }
 }
 
-/// The same of the versions before 2.0: the figures of INT 2016 "Examples" and of Host-INT "Combined INT header sequence
-/// sent in packets from source hosts". The stacks of 2016 are in its figures, their values are ours.
+/// The figures of versions before 2.0: of INT 2016 "Examples" and of Host-INT "Combined INT header sequence
+/// sent in packets from source hosts". The stacks of 2016 are in its figures; their values are ours.
 const OLDER_FIGURES: [(&str, &str, &str); 8] = [
     (
         "int-2016-geneve",
@@ -138,7 +139,7 @@ const OLDER_FIGURES: [(&str, &str, &str); 8] = [
     ("host-int-extension-udp-udp", "switch1", "9c418162 00440000 03000900 00040201 cc000000 00000002"),
 ];
 
-/// Packets that others built, which a node of ours sends too.
+/// Packets built by others that our nodes send too.
 const SAME_PACKETS: [(&str, &str, &str); 10] = [
     ("int-1.0-tcp", "switch2", "int-1.0-tcp-dscp17-hbh"),
     ("int-1.0-geneve", "switch3", "int-1.0-geneve-hbh"),
@@ -179,11 +180,12 @@ fn a_sink_of_host_int_tells_latency_in_the_report_that_others_built() {
         let mut ours = read("host-int-latency", ours).packets.remove(0).bytes.split_off(42);
         let mut theirs = read("../packets", theirs).packets.remove(0).bytes.split_off(42);
         assert_eq!(ours.len(), theirs.len());
-        // Length and checksum of the reported UDP header are not corrected; the known one holds a placeholder there.
+        // Length and checksum of the reported UDP header are not corrected; the reference has a placeholder
+        // there.
         let udp = ours.len() - 48 - 8;
         ours.drain(udp + 4..udp + 8);
         theirs.drain(udp + 4..udp + 8);
-        // The number and the time of the report are the sender's own.
+        // Sequence number and time of the report are the sender's own.
         ours.drain(4..12);
         theirs.drain(4..12);
         assert_eq!(ours, theirs);
@@ -192,14 +194,15 @@ fn a_sink_of_host_int_tells_latency_in_the_report_that_others_built() {
 
 #[test]
 fn a_transit_hop_of_2016_adds_what_the_known_one_added() {
-    // The known one is a router: MAC addresses, TTL and header checksum are its own.
+    // The reference is a router's: MAC addresses, TTL and header checksum are its own.
     let ours = read("int-2016-transit", "transit").packets.remove(0).bytes;
     let theirs = read("../packets", "int-2016-transit-1hop-out").packets.remove(0).bytes;
     assert_eq!(ours[26..], theirs[26..]);
 }
 
-/// Shim and metadata header of the packet that the second node of a dialect's domain sends, written bit by bit from what
-/// the implementations have: E is 0x04 with a version of 2 bits, and 0x01 of the first byte two bits lower.
+/// Shim and metadata header of the packet that the second node of a dialect's domain sends, written bit by
+/// bit after the implementations: E is 0x04 with a version of 2 bits, and 0x01 of the first byte two bits
+/// lower.
 const DIALECTS: [(&str, &str); 4] = [
     ("int-1.0-geant", "01001700 10000a06 ff000001 00000002"),
     ("int-0.5-geant", "01000900 04030101 8c000000 00000001"),
@@ -222,7 +225,7 @@ fn worked_examples_leave_the_domain_as_they_entered() {
     for (directory, _, _) in FIGURES {
         assert_eq!(read(directory, "host2"), read(directory, "host1"), "{directory}");
     }
-    // Host1 of these puts INT in itself.
+    // In the excluded ones host1 inserts INT itself.
     let is_plain =
         |directory: &&str| !directory.starts_with("int-0.5-g") && !directory.starts_with("int-0.5-v");
     for directory in SAME_PACKETS.into_iter().map(|(directory, _, _)| directory).filter(is_plain) {

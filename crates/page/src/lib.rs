@@ -1,4 +1,5 @@
-//! The web page's files: built from `web/` by `cargo xtask page`, committed in `dist/`, and part of the program.
+//! The web page's files: built from `web/` by `cargo xtask page`, committed in `dist/`, and embedded in the
+//! program.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -6,18 +7,18 @@ use std::path::Path;
 /// One file of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Its media type, as in `Content-Type`.
+    /// The media type, as in `Content-Type`.
     pub media_type: &'static str,
-    /// Names this content among all that the file ever had, in double quotes, as in `ETag`.
+    /// Identifies this content among all versions of the file, in double quotes, as in `ETag`.
     pub etag: String,
-    /// What is in it.
+    /// The content.
     pub bytes: Cow<'static, [u8]>,
 }
 
-/// The file of this name, such as `main.js`; `None` where the page has none.
+/// The file with this name, such as `main.js`; `None` if the page has none.
 ///
-/// A debug build reads it from the directory that the environment names in `INBAND_PAGE`, so that a new build of the
-/// page needs no new build of the program.
+/// A debug build reads it from the directory in the environment variable `INBAND_PAGE`, so that a new build
+/// of the page needs no new build of the program.
 #[must_use]
 pub fn file(name: &str) -> Option<File> {
     let (_, media_type, built) = FILES.iter().find(|(known, ..)| *known == name)?;
@@ -25,7 +26,7 @@ pub fn file(name: &str) -> Option<File> {
     Some(File { media_type, etag: etag(&bytes), bytes })
 }
 
-/// The document every address of the page begins with, for a page whose addresses begin with `base`: empty, or a path
+/// The document at every address of the page, for a page whose addresses begin with `base`: empty, or a path
 /// that begins with a slash and does not end with one.
 #[must_use]
 pub fn document(base: &str) -> String {
@@ -51,7 +52,7 @@ fn etag(bytes: &[u8]) -> String {
     format!("\"{hash:016x}\"")
 }
 
-/// Stands in the document for the path in front of all addresses.
+/// The placeholder in the document for the path in front of all addresses.
 const BASE: &str = "{base}";
 
 const HTML: &str = "text/html; charset=utf-8";

@@ -108,7 +108,7 @@ const MAX_ON_THE_WAY: u64 = 100;
 /// Pause, and most pauses, of a report that waits for room.
 const WAIT: Duration = Duration::from_micros(100);
 const MAX_WAITS: u32 = 20_000;
-/// Length of a run that nobody can end with Ctrl-C.
+/// Length of a run without a terminal for Ctrl-C.
 const UNATTENDED: Duration = Duration::from_secs(20);
 /// Longest run: a day.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);

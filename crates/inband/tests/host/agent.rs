@@ -20,9 +20,9 @@ pub(crate) struct Domain {
     pub(crate) kind: &'static str,
     pub(crate) mode: &'static str,
     pub(crate) more: String,
-    /// Devices in the place of the host's own.
+    /// Devices instead of the host's own.
     pub(crate) devices: Option<&'static str>,
-    /// What `[host]` holds besides.
+    /// Further settings of `[host]`.
     pub(crate) host: String,
     /// Prefixes of the other host, whose network is `{far}`.
     pub(crate) peers: &'static str,
@@ -30,7 +30,7 @@ pub(crate) struct Domain {
     pub(crate) lease: bool,
     /// The version that sources write.
     pub(crate) version: &'static str,
-    /// Instructions in front of the usual ones.
+    /// Instructions before the usual ones.
     pub(crate) asks: &'static str,
     pub(crate) interval_us: u32,
     pub(crate) coverage: &'static str,
@@ -64,7 +64,7 @@ impl Domain {
         Self { version: "host-0.5", ..Self::new(kind, "md") }
     }
 
-    /// The settings of one host; the other one is its peer.
+    /// The settings of one host, with the other one as its peer.
     pub(crate) fn settings(&self, place: Place) -> String {
         let (id, device, far) = match place {
             Place::A => (101, "ab", "3"),
@@ -74,7 +74,7 @@ impl Domain {
         let Self {
             kind, mode, more, devices, host, peers, lease, version, asks, interval_us, coverage, ..
         } = self;
-        // Host-INT asks for four things in every packet, and no more.
+        // Host-INT always has the same four instructions.
         let latency = if *version == "2.1" { "\"hop-latency\", " } else { "" };
         let devices = devices.unwrap_or(device);
         let peer = |prefix: &str| {
@@ -114,12 +114,13 @@ truncate = 300
 }
 
 impl Agent {
-    /// Starts the program, and waits until it has begun; `None`, and a word why, where the kernel does not let it.
+    /// Starts the program and waits until it runs; prints a note and returns `None` if the kernel does not
+    /// permit it.
     pub(crate) fn start(world: &World, place: Place, domain: &Domain) -> Option<Self> {
         Self::start_with(world, place, domain, str::to_owned)
     }
 
-    /// The same, with what `change` makes of the domain's settings.
+    /// Like `start`, with the settings changed by `change`.
     pub(crate) fn start_with(
         world: &World,
         place: Place,
@@ -154,7 +155,7 @@ impl Agent {
     /// The next line the program writes to stderr.
     pub(crate) fn next_message(&mut self) -> String {
         let mut line = String::new();
-        // `ip netns exec` hides the BPF file system, which agents say.
+        // `ip netns exec` hides the BPF file system; agents print a note about it.
         while line.is_empty() || line.starts_with("note: no pins in ") {
             line.clear();
             if self.messages.read_line(&mut line).unwrap() == 0 {
@@ -164,7 +165,7 @@ impl Agent {
         line
     }
 
-    /// The process id of the program, which `ip netns exec` has become.
+    /// The process id of the program, which replaces `ip netns exec`.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -175,7 +176,7 @@ impl Agent {
         kill_process(pid, signal).unwrap();
     }
 
-    /// Ends the program as a user does, and gives what it counted.
+    /// Ends the program with a signal, and returns its final counts.
     pub(crate) fn stop(mut self) -> Value {
         self.signal(Signal::INT);
         let mut text = String::new();
@@ -188,7 +189,7 @@ impl Agent {
 }
 
 impl Agent {
-    /// What the program says that cannot start.
+    /// The error of a program that cannot start.
     pub(crate) fn refusal(world: &World, place: Place, domain: &Domain) -> String {
         let settings = world.write("refused.toml", domain.settings(place).as_bytes());
         let mut command = world.command(place, env!("CARGO_BIN_EXE_inband"));
@@ -197,7 +198,7 @@ impl Agent {
         String::from_utf8(output.stderr).unwrap()
     }
 
-    /// Ends the program as the kernel does that is out of memory.
+    /// Kills the program, as the kernel does when it is out of memory.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -206,7 +207,7 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // Ended and waited for already, if the test went well.
+        // Killed and waited for already, if the test passed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

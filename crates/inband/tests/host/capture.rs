@@ -1,4 +1,4 @@
-//! What passes a namespace, as `inband decode` reads it.
+//! The packets of a namespace, as `inband decode` reads them.
 
 use std::num::NonZeroU32;
 use std::os::fd::OwnedFd;
@@ -34,7 +34,7 @@ impl Capture {
         Self { socket }
     }
 
-    /// Ends the capture, and gives one JSON object for every packet of INT and every report in it.
+    /// Ends the capture, and returns one JSON object for every INT packet and every report in it.
     pub(crate) fn decode(self, world: &World) -> Vec<Value> {
         let mut file = pcap_header();
         let mut buffer = vec![0; 1 << 17];

@@ -1,4 +1,5 @@
-//! Paths change under flows with INT: it ends within a lease, and what is delivered with it until then is counted.
+//! Paths that change under flows with INT: INT ends within a lease, and what is delivered with it until then
+//! is counted.
 
 use std::io::{Read, Write};
 use std::net::UdpSocket;
@@ -12,7 +13,7 @@ use crate::traffic::{bytes, connect, deliver, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
 const LEASE: Duration = Duration::from_millis(1_000);
-/// A lease, and what it takes to get one.
+/// A lease, and the time to get one.
 const WHILE: Duration = Duration::from_millis(1_800);
 const PAYLOAD: &[u8] = b"payload";
 
@@ -27,7 +28,7 @@ fn a_sink_whose_host_reboots_gets_int_for_no_longer_than_a_lease() {
         let (at_a, at_b) = udp_pair(&world, A4, B4);
         prove(&at_a, &at_b);
 
-        // The agent is gone without a word, and so are its programs.
+        // The agent disappears without notice, with its programs.
         b.kill();
         remove(&world, Place::B);
         let rebooted = Instant::now();
@@ -103,7 +104,7 @@ fn a_route_to_a_path_with_a_smaller_mtu_stops_nothing() {
     }
 }
 
-/// Talks until the flow has a lease.
+/// Exchanges datagrams until the flow has a lease.
 fn prove(at_a: &UdpSocket, at_b: &UdpSocket) {
     let since = Instant::now();
     while since.elapsed() < WHILE {
@@ -112,7 +113,7 @@ fn prove(at_a: &UdpSocket, at_b: &UdpSocket) {
     }
 }
 
-/// How many datagrams arrive with something in front of their payload, and how long after `since` the last of them does.
+/// Returns how many datagrams arrive with INT, and how long after `since` the last of them does.
 fn receive_for(at_a: &UdpSocket, at_b: &UdpSocket, since: Instant, duration: Duration) -> (u64, Duration) {
     at_b.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
     let (mut with_int, mut last) = (0, Duration::ZERO);

@@ -1,10 +1,10 @@
-//! A host that forwards for containers: here A is the container, and the first hop the host it is on.
+//! A host that forwards for containers: A is the container, and the first hop its host.
 
 use crate::agent::{Agent, Domain};
 use crate::traffic::{exchange_tcp, exchange_udp};
 use crate::world::{A4, A6, B4, B6, Offloads, Place, World};
 
-/// Large enough for super-packets, which the container's kernel leaves to others to cut.
+/// Large enough for super-packets, which the container's kernel leaves to others to segment.
 const TCP_BYTES: usize = 400_000;
 
 #[test]
@@ -30,7 +30,7 @@ fn what_a_container_sends_and_receives_by_the_hosts_device_has_int_outside() {
 #[test]
 fn a_containers_own_device_may_be_among_those_of_the_host() {
     let Some(world) = World::new(Offloads::On) else { return };
-    // Whoever is on the far side of `ba` has no agent, and gets no INT.
+    // The far side of `ba` has no agent, and gets no INT.
     let devices = Domain::new("dscp", "md").with_devices("bc\", \"ba");
     let on_host = Domain { lease: true, peers: "10.91.{far}.0/24 10.91.1.0/24", ..devices };
     let Some(host) = Agent::start(&world, Place::FirstHop, &on_host) else { return };

@@ -1,4 +1,5 @@
-//! What INT costs beside none: throughput with super-packets and without, latency, and what the programs take. Prints it:
+//! The cost of INT compared with none: throughput with and without super-packets, latency, and the programs'
+//! time. Prints it:
 //! `cargo xtask long host-cost`
 
 use std::fs;
@@ -12,7 +13,7 @@ use crate::measure::{STATISTICS, nanoseconds, transfer};
 use crate::traffic::connect;
 use crate::world::{B4, Offloads, Place, World};
 
-/// How a round is run.
+/// What runs during a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Without,
@@ -20,21 +21,22 @@ enum Form {
     All,
 }
 
-/// What is measured of one form, a value a round.
+/// The measurements of one form, one value per round.
 #[derive(Debug, Default)]
 struct Rounds {
     gigabits: Vec<f64>,
     p50_us: Vec<f64>,
     p99_us: Vec<f64>,
-    /// Segments that came in another order than they were sent.
+    /// Segments that arrived out of order.
     reordered: u64,
-    /// Intervals of 10 ms of a transfer, and packets with INT in it.
+    /// Intervals of 10 ms during a transfer, and its packets with INT.
     intervals: u64,
     with_int: u64,
 }
 
 const FORMS: [Form; 3] = [Form::Without, Form::Slices, Form::All];
-/// A slice begins with the first packet behind its interval: a little less than 10 ms gives one in every 10 ms.
+/// A slice begins with the first packet after its interval, so slightly less than 10 ms gives one in every 10
+/// ms.
 const INTERVAL_US: u32 = 9_500;
 const QUESTIONS: usize = 5_000;
 
@@ -46,7 +48,7 @@ fn cost_of_int_beside_none() {
     {
         let Some(world) = World::new(offloads) else { return };
         let mut of_forms: [Rounds; 3] = Default::default();
-        // In turn, for what else the machine does is never the same.
+        // Alternately, because the load of the machine varies.
         for _ in 0..rounds {
             for (form, rounds) in FORMS.into_iter().zip(&mut of_forms) {
                 if measure(&world, form, rounds).is_none() {
@@ -69,7 +71,8 @@ fn cost_of_int_beside_none() {
                 rounds.intervals,
             );
         }
-        // All is printed before anything is judged. A machine that reorders without INT says nothing about INT.
+        // Everything is printed before it is judged. A machine that reorders without INT proves nothing about
+        // INT.
         let without = of_forms[0].reordered;
         for (form, rounds) in FORMS.into_iter().zip(&of_forms) {
             assert!(rounds.reordered <= without, "{name}, {form:?}: {} reordered", rounds.reordered);
@@ -80,7 +83,7 @@ fn cost_of_int_beside_none() {
     programs();
 }
 
-/// One round; `None`: it cannot be measured here.
+/// Runs one round; `None`: it cannot be measured on this machine.
 fn measure(world: &World, form: Form, rounds: &mut Rounds) -> Option<()> {
     let agents = match form {
         Form::Without => None,
@@ -120,7 +123,7 @@ fn agent(world: &World, place: Place, form: Form) -> Option<Agent> {
     Agent::start(world, place, &Domain { interval_us: INTERVAL_US, coverage, ..Domain::new("dscp", "md") })
 }
 
-/// How long each of some questions waits for its answer over TCP.
+/// The round-trip times of requests over TCP.
 fn ping(world: &World) -> Vec<Duration> {
     let (mut to_b, mut at_b) = connect(world, B4);
     for end in [&to_b, &at_b] {
@@ -146,7 +149,7 @@ fn ping(world: &World) -> Vec<Duration> {
     })
 }
 
-/// Segments that B has put aside because an earlier one was missing.
+/// Segments that B has queued because an earlier one was missing.
 fn reordered(world: &World) -> u64 {
     let text = world.inside(Place::B, || fs::read_to_string("/proc/thread-self/net/netstat").unwrap());
     let mut lines = text.lines().filter(|line| line.starts_with("TcpExt:"));
@@ -155,7 +158,7 @@ fn reordered(world: &World) -> u64 {
     pairs.find(|(name, _)| *name == "TCPOFOQueue").map_or(0, |(_, value)| value.parse().unwrap())
 }
 
-/// Prints what the programs take of a packet, by the kernel's statistics.
+/// Prints the programs' time per packet, from the kernel's statistics.
 fn programs() {
     for form in [Form::Slices, Form::All] {
         let Some(world) = World::new(Offloads::Off) else { return };

@@ -1,4 +1,4 @@
-//! What the host's kernel drops of watched flows is reported with the reason, and counted.
+//! Packets of watched flows that the host's kernel drops are reported with the reason, and counted.
 
 use std::collections::BTreeMap;
 use std::net::UdpSocket;
@@ -10,7 +10,7 @@ use crate::agent::{Agent, Domain};
 use crate::capture::Capture;
 use crate::world::{A4, B4, COLLECTOR, Offloads, Place, World};
 
-/// A port on which nobody listens.
+/// A port without a listener.
 const CLOSED: u16 = 4099;
 
 #[test]
@@ -58,9 +58,9 @@ fn drops_need_not_be_heard_of() {
     assert_eq!(b.stop()["drops"], serde_json::json!({}));
 }
 
-/// Sends packets from host A to where nobody listens on host B; returns the port they come from.
+/// Sends packets from host A to a port of host B without a listener; returns their source port.
 fn send(world: &World, packets: u32) -> u16 {
-    // So that reports to the collector bring no answers of their own.
+    // So that reports to the collector cause no ICMP errors.
     let collector = world.inside(Place::FirstHop, || UdpSocket::bind((COLLECTOR, 32766)).unwrap());
     let port = world.inside(Place::A, || {
         let socket = UdpSocket::bind((A4, 0)).unwrap();
@@ -69,7 +69,7 @@ fn send(world: &World, packets: u32) -> u16 {
         }
         socket.local_addr().unwrap().port()
     });
-    // The way takes two hops that may have to look for each other first.
+    // The two hops on the path may have to resolve each other first.
     std::thread::sleep(Duration::from_millis(1500));
     drop(collector);
     port

@@ -1,4 +1,4 @@
-//! Programs and filters of others on the devices work as without the agent.
+//! Programs and filters of others on the devices work as they do without the agent.
 
 use std::net::UdpSocket;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::foreign::{DENIED, Order, Side, attach_cls_bpf, attach_tcx};
 use crate::traffic::{deliver, exchange_tcp};
 use crate::world::{A4, B4, Offloads, Place, World};
 
-/// Ports of watched and of unwatched datagrams; the lower bits say which are denied.
+/// Ports of watched and of unwatched datagrams; the lower bits select which are denied.
 const WATCHED: u16 = 0x1000;
 const UNWATCHED: u16 = 0x2000;
 const ALLOWED: u16 = 0x002;
@@ -113,7 +113,7 @@ fn a_u32_filter_redirects_what_the_agent_would_take_in() {
     b.stop();
 }
 
-/// Starts agents, attaches what denies ports, and panics unless it does.
+/// Starts agents, attaches a filter that denies ports, and panics unless it does.
 fn deny<T>(attach: impl Fn(&World) -> T) {
     let Some(world) = World::new(Offloads::On) else { return };
     let domain = Domain { more: NOT_WATCHED.to_owned(), ..Domain::new("dscp", "md") };
@@ -130,7 +130,7 @@ fn deny<T>(attach: impl Fn(&World) -> T) {
     assert!(b["outcomes"]["stripped"].as_u64().unwrap() > 10, "{b}");
 }
 
-/// Panics unless allowed datagrams arrive and denied ones do not; those are sent first.
+/// Panics unless allowed datagrams arrive and denied ones do not; the denied ones are sent first.
 fn assert_denied(world: &World, when: &str) {
     let bases = if when == "redirected" { vec![WATCHED] } else { vec![WATCHED, UNWATCHED] };
     for base in bases {
@@ -155,7 +155,7 @@ fn add_mirror(world: &World, place: Place) {
     world.await_up(place, "mirror0");
 }
 
-/// A socket of A that is connected to one of B with this port.
+/// A socket of A, connected to one of B with this port.
 fn pair(world: &World, port: u16) -> (UdpSocket, UdpSocket) {
     let at_b = world.inside(Place::B, || UdpSocket::bind((B4, port)).unwrap());
     let at_a = world.inside(Place::A, || UdpSocket::bind((A4, 0)).unwrap());

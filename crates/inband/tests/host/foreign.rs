@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::world::{Place, World};
 
-/// Which side of a device.
+/// A side of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Side {
@@ -17,7 +17,7 @@ pub(crate) enum Side {
     Egress = 47,
 }
 
-/// Where among those that are there.
+/// The position among attached programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Order {
@@ -27,22 +27,22 @@ pub(crate) enum Order {
     After = 1 << 4,
 }
 
-/// Of IPv4 over Ethernet without options: the destination port.
+/// The offset of the destination port in IPv4 over Ethernet without options.
 const PORT_AT: u32 = 14 + 20 + 2;
-/// The type of a frame of Ethernet.
+/// The offset of the type in an Ethernet frame.
 const TYPE_AT: u32 = 12;
 const IPV4: u32 = 0x0800;
-/// Of a port below 32768, and above all that are given out to sockets that ask for any.
+/// The bits of a port that are compared; bit 15 excludes ephemeral ports, which start at 32768.
 const PORT_BITS: u32 = 0x8fff;
-/// Ports whose lower bits are these are denied.
+/// Ports with these lower bits are denied.
 pub(crate) const DENIED: u16 = 0x001;
 
-/// Attaches a program that drops what goes to a denied port and passes the rest on, until the link is closed.
+/// Attaches a program that drops packets to a denied port and passes the rest on, until the link is closed.
 pub(crate) fn attach_tcx(world: &World, place: Place, device: &str, side: Side, order: Order) -> OwnedFd {
     attach(world, place, device, side, order, NEXT)
 }
 
-/// The same, but that it ends the chain with what it passes: programs behind it see nothing.
+/// Like [`attach_tcx`], but it ends the chain with what it passes: programs behind it see nothing.
 pub(crate) fn attach_end_of_chain(world: &World, place: Place, device: &str, side: Side) -> OwnedFd {
     attach(world, place, device, side, Order::Before, PASS)
 }
@@ -59,7 +59,7 @@ fn attach(world: &World, place: Place, device: &str, side: Side, order: Order, v
     })
 }
 
-/// The same as a filter of `tc`, direct action.
+/// Attaches the same program as a direct-action filter of `tc`.
 pub(crate) fn attach_cls_bpf(world: &World, place: Place, device: &str, side: Side) {
     let side = if side == Side::Ingress { "ingress" } else { "egress" };
     let code =
@@ -87,10 +87,10 @@ fn load(verdict: u32) -> OwnedFd {
     };
     let code: Vec<u8> = [
         instruction(0xbf, 0x16, 0, 0),
-        // Of other packets than IPv4 something else is at that place.
+        // Packets other than IPv4 have something else at that offset.
         instruction(0x28, 0, 0, TYPE_AT),
         instruction(0x55, 0, 5, IPV4),
-        // r0 = the port; a shorter packet ends here, and with it the chain.
+        // r0 = the port; for a shorter packet the program ends here, and with it the chain.
         instruction(0x28, 0, 0, PORT_AT),
         instruction(0x57, 0, 0, PORT_BITS),
         instruction(0x55, 0, 2, DENIED.into()),
@@ -114,31 +114,32 @@ fn halves(number: u64) -> [u32; 2] {
 
 fn bpf(command: libc::c_int, attributes: &[u32; 8]) -> OwnedFd {
     let size = size_of_val(attributes);
-    // SAFETY: the attributes and what they point to live through the call, and are laid out as the command reads them.
+    // SAFETY: the attributes and what they point to outlive the call, and have the layout that the command
+    // reads.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, attributes.as_ptr(), size) };
     let fd = i32::try_from(result).unwrap();
     assert!(fd >= 0, "{command}: {}", io::Error::last_os_error());
-    // SAFETY: the kernel has just made it for us.
+    // SAFETY: the kernel has just created it for this process.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
-/// Sets the priority of what a socket sends, `SO_PRIORITY`.
+/// Sets the priority of a socket's packets, `SO_PRIORITY`.
 pub(crate) fn set_priority(socket: &impl AsRawFd, priority: u32) {
     set_option(socket, libc::SOL_SOCKET, libc::SO_PRIORITY, priority);
 }
 
-/// Has a socket be told when its packets leave a device, `SO_TIMESTAMPING`.
+/// Enables timestamps when a socket's packets leave a device, `SO_TIMESTAMPING`.
 pub(crate) fn ask_for_timestamps(socket: &impl AsRawFd) {
     let flags = libc::SOF_TIMESTAMPING_TX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
     set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags);
 }
 
-/// Has a socket take datagrams as the device has merged them, `UDP_GRO`.
+/// Makes a socket receive datagrams as the device has merged them, `UDP_GRO`.
 pub(crate) fn take_merged(socket: &impl AsRawFd) {
     set_option(socket, libc::SOL_UDP, libc::UDP_GRO, 1);
 }
 
-/// Has a socket send datagrams of so many bytes, several in one call, `UDP_SEGMENT`.
+/// Makes a socket send datagrams of `bytes` bytes, several in one call, `UDP_SEGMENT`.
 pub(crate) fn send_merged(socket: &impl AsRawFd, bytes: u32) {
     set_option(socket, libc::SOL_UDP, libc::UDP_SEGMENT, bytes);
 }
@@ -151,7 +152,7 @@ fn set_option(socket: &impl AsRawFd, level: libc::c_int, name: libc::c_int, valu
     assert_eq!(result, 0, "{}", io::Error::last_os_error());
 }
 
-/// How many messages wait in the error queue of a socket; they are taken out.
+/// Empties a socket's error queue; returns the number of messages that were in it.
 pub(crate) fn take_errors(socket: &impl AsRawFd) -> usize {
     let mut payload = [0_u8; 2048];
     let mut control = [0_u8; 512];
@@ -163,19 +164,19 @@ pub(crate) fn take_errors(socket: &impl AsRawFd) -> usize {
             (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
             (message.msg_control, message.msg_controllen) = (control.as_mut_ptr().cast(), control.len());
             let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
-            // SAFETY: the message and what it points to live through the call, with the lengths given.
+            // SAFETY: the message and what it points to outlive the call, with the lengths given.
             let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
             received >= 0
         })
         .count()
 }
 
-/// The size of the segments that a connection sends at most, `TCP_MAXSEG`.
+/// The maximum segment size of a connection, `TCP_MAXSEG`.
 pub(crate) fn max_segment(socket: &impl AsRawFd) -> u32 {
     let mut value: u32 = 0;
     let mut size = libc::socklen_t::try_from(size_of_val(&value)).unwrap();
     let pointer = (&raw mut value).cast();
-    // SAFETY: both pointers are to live variables, the first of the size that the second says.
+    // SAFETY: both pointers are to live variables, the first of the size in the second.
     let result = unsafe {
         libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, pointer, &raw mut size)
     };

@@ -1,4 +1,5 @@
-//! Every way INT is carried: payloads stay, every packet on the way is right, and reports say the path.
+//! Every encapsulation of INT: payloads are unchanged, every packet on the path is correct, and reports
+//! contain the path.
 
 use std::net::UdpSocket;
 
@@ -14,7 +15,7 @@ use crate::world::{A4, A6, B4, B6, COLLECTOR, Offloads, Place, World};
 const TCP_BYTES: usize = 400_000;
 /// Room for more reports than there are.
 const ALL_REPORTS_BYTES: usize = 64 << 20;
-/// How far the clocks of two agents on one machine may be apart, nanoseconds.
+/// Largest difference between the clocks of two agents on one machine, nanoseconds.
 const CLOCKS_NS: u64 = 1_000_000;
 
 #[test]
@@ -64,7 +65,7 @@ fn host_int_passes_unseen_behind_a_new_udp_header() {
     pass_host_int(&Domain::of_host_int("udp"), "absent");
 }
 
-/// TCP and UDP of IPv4, which is what Host-INT knows.
+/// TCP and UDP over IPv4, all that Host-INT supports.
 fn pass_host_int(domain: &Domain, checksum: &str) {
     let Some(world) = World::new(Offloads::On) else { return };
     let Some(a) = Agent::start(&world, Place::A, domain) else { return };
@@ -88,7 +89,7 @@ fn pass_host_int(domain: &Domain, checksum: &str) {
         assert!(started > 200 && receiver["outcomes"]["stripped"] == started, "{sender} {receiver}");
     }
     for (sink, source) in [(102, 101), (101, 102)] {
-        // `decode` looks in front of TCP options behind Host-INT's own mark only; here another one is used.
+        // Before TCP options, `decode` recognises Host-INT only by its own mark; another one is used here.
         let paths = reports.iter().filter(|report| report["node_id"] == sink).filter_map(|report| {
             let hops = report["reports"][0]["int"][0]["hops"].as_array()?;
             // host-int-0.5/packet-10: a host has one port, the device.
@@ -109,7 +110,7 @@ fn pass(domain: &Domain, offloads: Offloads, step: usize) {
     let Some(a) = Agent::start(&world, Place::A, domain) else { return };
     let Some(b) = Agent::start(&world, Place::B, domain) else { return };
     let collector = world.inside(Place::FirstHop, || UdpSocket::bind((COLLECTOR, 32766)).unwrap());
-    // Reports are counted at the end, and the slower the machine the more there are.
+    // Reports are counted at the end, and there are more of them on a slower machine.
     set_socket_recv_buffer_size_force(&collector, ALL_REPORTS_BYTES).unwrap();
     let capture = Capture::start(&world, Place::FirstHop);
 
@@ -131,12 +132,12 @@ fn pass(domain: &Domain, offloads: Offloads, step: usize) {
     assert_eq!(u64::try_from(received).unwrap(), sent, "reports at the collector: {a} {b}");
 }
 
-/// Every packet with INT is read strictly, with right checksums and what the settings ask for.
+/// Every packet with INT parses strictly, with correct checksums and the configured instructions.
 fn assert_all_right(packets: &[&Value], domain: &Domain) {
     assert!(packets.len() > 500, "{} packets with INT", packets.len());
     for packet in packets {
         assert_eq!(packet["kind"], "int", "{packet}");
-        // A new UDP header has none, which its own checksum field says; what is behind it is not touched.
+        // A new UDP header has no checksum, which its checksum field states; what follows it is unchanged.
         assert_eq!(packet["checksum"], if domain.kind == "udp" { "absent" } else { "ok" }, "{packet}");
         assert_eq!(packet["encapsulation"], domain.kind, "{packet}");
         assert_eq!(packet["int"][0]["type"], domain.mode, "{packet}");
@@ -149,7 +150,7 @@ fn assert_all_right(packets: &[&Value], domain: &Domain) {
     }
 }
 
-/// Everything that is watched and can be carried had INT, and all of it was taken out.
+/// Every watched packet that can carry INT had it, and all of it was removed.
 fn assert_counted(a: &Value, b: &Value, domain: &Domain) {
     for (sender, receiver) in [(a, b), (b, a)] {
         let started = sender["outcomes"]["started"].as_u64().unwrap();
@@ -158,7 +159,7 @@ fn assert_counted(a: &Value, b: &Value, domain: &Domain) {
         let not_carried = sender["outcomes"]["not_carried"].as_u64().unwrap();
         assert_eq!(not_carried > 0, domain.kind == "udp-port", "{sender}");
         let watched = sender["watched"]["packets"].as_u64().unwrap();
-        // A single segment that is full has no room, and cannot be cut.
+        // A full single segment has no room, and cannot be segmented.
         let full = sender["outcomes"]["not_started_mtu"].as_u64().unwrap();
         assert!(full < started / 10, "{sender}");
         // A checksum field of 0xffff could not be restored; one segment in 65,536 has it by chance.
@@ -175,7 +176,7 @@ fn assert_counted(a: &Value, b: &Value, domain: &Domain) {
     }
 }
 
-/// The reports of both sinks name source and sink, in times that can be.
+/// The reports of both sinks contain source and sink, with plausible times.
 fn assert_paths(reports: &[&Value], domain: &Domain) {
     for (sink, source) in [(102, 101), (101, 102)] {
         let of_sink: Vec<_> = reports.iter().filter(|report| report["node_id"] == sink).collect();
@@ -184,12 +185,12 @@ fn assert_paths(reports: &[&Value], domain: &Domain) {
         let mut least = u64::MAX;
         for report in of_sink {
             let report = &report["reports"][0];
-            // A packet that the host's kernel drops on the way, as where connections end, has no times.
+            // A packet that the host's kernel drops, as at the end of connections, has no times.
             if report["dropped"] == true {
                 continue;
             }
             if domain.mode == "mx" {
-                // Of what leaves and of what arrives; each has one clock.
+                // Reports of departures and of arrivals; each has one timestamp.
                 assert!(
                     report["metadata"]["ingress_timestamp"].is_u64()
                         || report["metadata"]["egress_timestamp"].is_u64(),
@@ -202,11 +203,11 @@ fn assert_paths(reports: &[&Value], domain: &Domain) {
             let path: Vec<_> = hops.iter().map(|hop| hop["node_id"].as_u64().unwrap()).collect();
             assert_eq!(path, [sink, source], "{report}");
             let (sent, arrived) = (&hops[1]["egress_timestamp"], &hops[0]["ingress_timestamp"]);
-            // Each agent knows the time as exactly as it could compare two clocks, which others may interrupt.
+            // An agent's time is as exact as its comparison of two clocks, which may be interrupted.
             let arrived_at_latest = arrived.as_u64().unwrap() + CLOCKS_NS;
             let latency = arrived_at_latest.checked_sub(sent.as_u64().unwrap());
             let latency = latency.unwrap_or_else(|| panic!("{arrived} before {sent}: {report}"));
-            // The first packet waits until the hops have found each other, which may take a second or two.
+            // The first packet waits until the hops have resolved each other, which may take a second or two.
             assert!(latency < 10_000_000_000, "{report}");
             least = least.min(latency);
             arrivals += 1;

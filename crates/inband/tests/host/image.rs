@@ -1,4 +1,4 @@
-//! The image for containers is made of what is here, and its entry point does INT in a network namespace.
+//! The container image is built from this tree, and its entry point does INT in a network namespace.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::agent::{Agent, Domain};
 use crate::traffic::{bytes, deliver, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
-/// What a container engine does: a root of the container's own, with the kernel's file systems in it.
+/// Enters a container as an engine does: its own root, with the kernel's file systems in it.
 const ENTER: &str = "mount --rbind /sys \"$0/sys\" && mount --rbind /dev \"$0/dev\" && mount -t proc proc \"$0/proc\" && exec chroot \"$0\" \"$@\"";
 
 #[test]
@@ -63,7 +63,7 @@ fn the_entry_point_of_the_image_does_int() {
         (&20.into(), &20.into()),
         "{a}"
     );
-    // With a peer that needs no lease the sink stays.
+    // The sink stays, because a peer needs no lease.
     let removed =
         world.enter(Place::A, env!("CARGO_BIN_EXE_inband")).args(["host", "remove"]).output().unwrap();
     assert!(removed.status.success(), "{}", String::from_utf8_lossy(&removed.stderr));

@@ -1,4 +1,5 @@
-//! Agents, shims and devices die at random under traffic: no connection breaks, and no packet is delivered with INT.
+//! Agents, shims and devices fail at random under traffic: no connection breaks, and no packet is delivered
+//! with INT.
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
@@ -10,7 +11,7 @@ use crate::pins::{BpfFs, remove};
 use crate::traffic::{bytes, connect, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
-/// What dies.
+/// What fails.
 #[derive(Clone, Copy, Debug)]
 enum Victim {
     Agent(usize),
@@ -53,7 +54,7 @@ fn kill(kills: u32) {
         scope.spawn(|| talk(to_b, &over, &exchanges));
         scope.spawn(|| send(&from, &over));
         scope.spawn(|| receive(&to, &over, &datagrams));
-        // Whatever fails in here ends the others, too.
+        // A failure in here ends the other threads, too.
         let _end = End(&over);
         for number in 0..kills {
             let before = exchanges.load(Ordering::Relaxed);
@@ -73,7 +74,7 @@ fn kill(kills: u32) {
     }
 }
 
-/// Says that it is over when it goes.
+/// Sets the flag on drop.
 struct End<'a>(&'a AtomicBool);
 
 impl Drop for End<'_> {
@@ -106,7 +107,7 @@ fn strike(world: &World, victim: Victim, agents: &mut [Option<Agent>; 2], domain
             std::thread::sleep(Duration::from_millis(100));
             agents[side] = Agent::start(world, PLACES[side].0, domain);
         }
-        // The agent may just be making it anew.
+        // The agent may be recreating it at this moment.
         Victim::ShimGone(side) => try_ip(world, PLACES[side].0, "link del int0"),
         Victim::ShimDown(side) => try_ip(world, PLACES[side].0, "link set int0 down"),
         Victim::DeviceDown(side) => {
@@ -124,7 +125,7 @@ fn try_ip(world: &World, place: Place, command: &str) {
     let _ = std::process::Command::new("ip").args(words).stderr(std::process::Stdio::null()).status();
 }
 
-/// Sends back what comes in, to the end.
+/// Echoes what arrives, until the stream ends.
 fn echo(mut stream: TcpStream) {
     let mut buffer = vec![0; 1 << 16];
     while let Ok(length @ 1..) = stream.read(&mut buffer) {
@@ -134,7 +135,7 @@ fn echo(mut stream: TcpStream) {
     }
 }
 
-/// Says things and has them said back; panics unless each comes back as it was said.
+/// Sends messages and panics unless each is echoed unchanged.
 fn talk(mut stream: TcpStream, over: &AtomicBool, exchanges: &AtomicU64) {
     let mut number = 0;
     while !over.load(Ordering::Relaxed) {
@@ -149,7 +150,7 @@ fn talk(mut stream: TcpStream, over: &AtomicBool, exchanges: &AtomicU64) {
     }
 }
 
-/// Sends datagrams that say how long they are; that there is no way now and then is no matter.
+/// Sends datagrams that contain their length; ignores errors while there is no route.
 fn send(socket: &UdpSocket, over: &AtomicBool) {
     let mut number = 0;
     while !over.load(Ordering::Relaxed) {
@@ -159,7 +160,7 @@ fn send(socket: &UdpSocket, over: &AtomicBool) {
     }
 }
 
-/// Takes datagrams, each of which begins as every other does; panics where one has INT in it.
+/// Receives datagrams, which all begin alike; panics if one contains INT.
 fn receive(socket: &UdpSocket, over: &AtomicBool, datagrams: &AtomicU64) {
     let pattern = bytes(1_200, 9);
     let mut buffer = [0; 2_000];

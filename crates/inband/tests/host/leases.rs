@@ -1,4 +1,5 @@
-//! INT goes only to who takes it out, whenever agents come and go; datagrams are whole at every moment.
+//! INT is sent only to hosts that remove it, whenever agents come and go; datagrams are intact at every
+//! moment.
 
 use std::time::{Duration, Instant};
 
@@ -8,9 +9,9 @@ use crate::agent::{Agent, Domain};
 use crate::traffic::{bytes, deliver, udp_pair};
 use crate::world::{A4, A6, B4, B6, Offloads, Place, World};
 
-/// Leases of a second, which a killed agent keeps for a second and a half.
+/// Leases of one second; after a kill the sink stays for a second and a half.
 const SHORT: &str = "lease_ms = 1000\nlinger_ms = 1500\n";
-/// Longer than a lease, and what it takes to get one.
+/// Longer than a lease and the time to get one.
 const WHILE: Duration = Duration::from_millis(1800);
 
 #[test]
@@ -28,7 +29,7 @@ fn nobody_gets_int_who_does_not_take_it_out() {
 #[test]
 fn int_begins_and_ends_with_the_agent_that_takes_it_out() {
     let Some(world) = World::new(Offloads::On) else { return };
-    // A lease is for an address; here that is a whole prefix, too.
+    // A lease is for one address; here the peer is also a whole prefix.
     let domain = Domain { peers: "10.91.{far}.1 fd91:{far}::1", ..domain() };
     let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
@@ -81,12 +82,12 @@ fn agents_with_other_keys_or_other_int_do_not_agree() {
     }
 }
 
-/// A domain whose hosts ask each other.
+/// A domain whose hosts ask each other for leases.
 fn domain() -> Domain {
     Domain { lease: true, host: SHORT.to_owned(), ..Domain::new("dscp", "md") }
 }
 
-/// Sends datagrams from A to B for a while; panics unless each arrives as it was sent.
+/// Sends datagrams from A to B for a while; panics unless each arrives unchanged.
 fn talk(world: &World, duration: Duration) {
     let pairs = [udp_pair(world, A4, B4), udp_pair(world, A6, B6)];
     let since = Instant::now();

@@ -1,4 +1,4 @@
-//! What is not to be touched is not, and whatever becomes of the agent, traffic flows.
+//! Packets that must not be changed are not, and traffic flows whatever happens to the agent.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use crate::world::{A4, B4, Offloads, Place, World};
 
 #[test]
 fn a_packet_that_only_looks_like_int_is_untouched() {
-    // Whoever writes INT himself cannot leave the checksum to a device.
+    // A sender that writes INT itself cannot leave the checksum to a device.
     let Some(world) = World::new(Offloads::Off) else { return };
     let Some(b) = Agent::start(&world, Place::B, &Domain::new("dscp", "md")) else { return };
     let (at_a, at_b) = udp_pair(&world, A4, B4);
@@ -25,7 +25,7 @@ fn a_packet_that_only_looks_like_int_is_untouched() {
     {
         deliver(&at_a, &at_b, payload);
     }
-    // The same with everything in its place is INT.
+    // The same bytes with everything in place are INT.
     at_a.send(&[&shim, bytes(28, 5).as_slice(), b"payload"].concat()).unwrap();
     let mut received = [0; 100];
     let length = receive(&at_b, &mut received);
@@ -43,7 +43,8 @@ fn datagrams_that_leave_no_room_are_counted_and_arrive_as_they_are() {
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
     let (at_a, at_b) = udp_pair(&world, A4, B4);
 
-    // 1472 fills the packet; 1456 leaves room for the header alone, 1428 for the host's metadata, too; 4000 is fragmented.
+    // 1472 fills the packet; 1456 leaves room for the header alone, 1428 for the host's metadata, too; 4000
+    // is fragmented.
     for length in [1472, 1457, 1456, 1428, 4000] {
         deliver(&at_a, &at_b, &bytes(length, 6));
     }
@@ -119,7 +120,7 @@ fn settings_are_read_again_and_a_wrong_file_changes_nothing() {
     let Some(mut a) = Agent::start(&world, Place::A, &domain) else { return };
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
     let (at_a, at_b) = udp_pair(&world, A4, B4);
-    // What is wrong is quoted in two more lines.
+    // An error is followed by two lines that quote the file.
     let mut reload = |settings: String, lines: usize| {
         world.write("A.toml", settings.as_bytes());
         a.signal(Signal::HUP);
@@ -143,7 +144,7 @@ fn settings_are_read_again_and_a_wrong_file_changes_nothing() {
 #[test]
 fn metrics_tell_what_became_of_packets() {
     let Some(world) = World::new(Offloads::On) else { return };
-    // The kernel may drop segments of the connections for metrics themselves, which would be reports.
+    // The kernel may drop segments of the metrics connections themselves, which would be reported.
     let host = "metrics = \"127.0.0.1:9464\"\ndrops = false\n".to_owned();
     let domain = Domain { host, ..Domain::new("dscp", "md") };
     let Some(a) = Agent::start(&world, Place::A, &domain) else { return };

@@ -1,4 +1,4 @@
-//! What a host says of its queue and of its link is what they were.
+//! Queue and link metadata of a host match the actual load.
 
 use std::io::{Read, Write};
 use std::net::UdpSocket;
@@ -11,12 +11,12 @@ use crate::capture::Capture;
 use crate::traffic::{bytes, connect, deliver, receive, udp_pair};
 use crate::world::{A4, B4, COLLECTOR, Offloads, Place, World};
 
-/// Datagrams of a burst, and the bytes of each.
+/// Datagrams per burst, and the bytes of each.
 const BURST: usize = 100;
 const DATAGRAM_BYTES: usize = 1_000;
-/// What a veth says of its link.
+/// The link speed that a veth reports.
 const LINK_BITS_PER_SECOND: f64 = 10e9;
-/// Longer than the mean of a link's load takes to forget.
+/// Longer than the averaging time of the link utilization.
 const FORGOTTEN: Duration = Duration::from_millis(3_500);
 
 #[test]
@@ -42,13 +42,13 @@ fn packets_say_how_many_bytes_waited_in_front_of_them() {
     let packets = capture.decode(&world);
     let waited = of_source(&packets, A4, "queue_occupancy");
     let most = waited.iter().flatten().max().copied().unwrap_or_default();
-    // Each has some 130 bytes of headers and INT; while the burst was sent, a part of it left.
+    // Each has some 130 bytes of headers and INT; part of the burst left while it was being sent.
     assert!((20_000..=115_000).contains(&most), "{waited:?}");
     // Each packet passes two devices of the hop.
     let (burst, alone) = waited.split_at(waited.len() - 10);
     assert!(burst.len() >= BURST && burst.iter().all(Option::is_some), "{waited:?}");
     assert!(alone.iter().all(|waited| *waited == Some(0)), "{waited:?}");
-    // A veth has no queue, and nothing is said of it.
+    // A veth has no queue, so nothing is reported about it.
     assert!(of_source(&packets, B4, "queue_occupancy").iter().all(Option::is_none));
     a.stop();
     b.stop();
@@ -63,7 +63,7 @@ fn postcards_say_how_many_bytes_waited_too() {
     }
     let Some(a) = Agent::start(&world, Place::A, &domain("xd")) else { return };
     let (at_a, at_b) = udp_pair(&world, A4, B4);
-    // So that reports to the collector bring no answers of their own.
+    // So that reports to the collector cause no ICMP errors.
     let _collector = world.inside(Place::FirstHop, || UdpSocket::bind((COLLECTOR, 32766)).unwrap());
     deliver(&at_a, &at_b, b"the hops have found each other");
     let capture = Capture::start(&world, Place::FirstHop);
@@ -98,13 +98,13 @@ fn packets_say_how_busy_the_link_was() {
     let [Some(busy), _, idle, _] = said.as_slice() else { panic!("{said:?}") };
     let busy = f64::from(u32::try_from(*busy).unwrap());
     assert!(busy > offered / 4.0 && busy < offered * 4.0, "{busy} of {offered} hundredths of a percent");
-    // Leases and reports are little traffic, and none of it is to be mistaken for what was sent before.
+    // Leases and reports are little traffic, and none of it may be mistaken for what was sent before.
     assert!(idle.is_some_and(|idle| idle < 10), "{said:?}");
     a.stop();
     b.stop();
 }
 
-/// Sources that tell of queue and link, also of every packet they report.
+/// Sources that report queue and link, for every packet.
 fn domain(mode: &'static str) -> Domain {
     Domain {
         asks: "\"queue-occupancy\", \"egress-utilization\", ",
@@ -113,14 +113,14 @@ fn domain(mode: &'static str) -> Domain {
     }
 }
 
-/// What the hop of the source says in each UDP packet of `source`, in the order they passed.
+/// The value of `key` from the source's hop in each UDP packet of `source`, in the order they passed.
 fn of_source(packets: &[Value], source: &str, key: &str) -> Vec<Option<u64>> {
     let is_meant = |packet: &&Value| packet["kind"] == "int" && packet["flow"]["source"] == source;
     let of_udp = packets.iter().filter(is_meant).filter(|packet| packet["flow"]["protocol"] == 17);
     of_udp.map(|packet| packet["int"][0]["hops"][0][key].as_u64()).collect()
 }
 
-/// Sends over TCP for a while, and gives how many bits a second arrived.
+/// Sends over TCP for a while, and returns how many bits per second arrived.
 fn send_for(world: &World, duration: Duration) -> f64 {
     let (mut to_b, mut at_b) = connect(world, B4);
     let since = Instant::now();

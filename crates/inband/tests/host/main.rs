@@ -1,4 +1,5 @@
-//! Does INT on this host's own traffic work between real network stacks? Needs root, `ip` and BPF; says so otherwise.
+//! INT on this host's own traffic between real network stacks. Needs root, `ip` and BPF; without them the
+//! tests print a note.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "these are tests")]
 
 mod agent;

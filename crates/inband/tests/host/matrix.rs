@@ -1,4 +1,4 @@
-//! Networks as others have them, every encapsulation and kinds of traffic: bytes arrive as they were sent, nothing hangs, no
+//! Typical networks, every encapsulation and kinds of traffic: bytes arrive unchanged, nothing hangs, no
 //! application gets INT, and filters work as before.
 
 use std::net::{IpAddr, TcpListener, UdpSocket};
@@ -15,7 +15,7 @@ use crate::quic::exchange_quic;
 use crate::traffic::{PATIENCE, bytes, exchange_tcp, receive, udp_pair};
 use crate::world::{A4, A6, B4, B6, Offloads, Place, SOURCE_NAT, World};
 
-/// What is between the hosts, or beside the agent.
+/// What is between the hosts, or on the device beside the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Network {
     Plain,
@@ -45,17 +45,17 @@ const NETWORKS: [Network; 11] = [
     Network::Htb,
 ];
 
-/// Encapsulations, and the version of INT.
+/// Encapsulations with the version of INT.
 const KINDS: [(&str, &str); 4] = [("dscp", "2.1"), ("udp", "2.1"), ("udp-port", "2.1"), ("dscp", "host-0.5")];
-/// Longer than it takes to get a lease.
+/// Longer than the time to get a lease.
 const WHILE: Duration = Duration::from_millis(1_200);
 const FORWARDED: u16 = 8_080;
-/// What A looks like behind source NAT.
+/// The address of A behind source NAT.
 const TRANSLATED: &str = "10.91.2.1";
 
 #[test]
 fn networks_as_others_have_them_change_no_byte() {
-    // Each network once; kinds and IP versions take turns.
+    // Each network once; encapsulations and IP versions alternate.
     for (number, network) in NETWORKS.into_iter().enumerate() {
         try_out(network, KINDS[number % KINDS.len()], number % 3 == 1);
     }
@@ -78,8 +78,8 @@ fn every_network_kind_and_version_changes_no_byte() {
     }
 }
 
-/// Sends all kinds of traffic over one network; `None`, and a word why, where this machine does not have it. The other
-/// networks are tried all the same.
+/// Sends all kinds of traffic over one network; prints a note and returns `None` if this machine does not
+/// support it.
 fn try_out(network: Network, (kind, version): (&'static str, &'static str), is_ipv6: bool) -> Option<()> {
     let world = World::new(Offloads::On)?;
     let (from, to) = if is_ipv6 { (A6, B6) } else { (A4, B4) };
@@ -88,7 +88,7 @@ fn try_out(network: Network, (kind, version): (&'static str, &'static str), is_i
     let domain = Domain {
         lease: true,
         version,
-        // Sockets here take merged datagrams, of which one in a call gets INT.
+        // Sockets here receive merged datagrams; one datagram per call gets INT.
         coverage: "slices",
         host: "lease_ms = 2000\n".to_owned(),
         peers: "10.91.0.0/16 fd91::/16",
@@ -117,13 +117,13 @@ fn try_out(network: Network, (kind, version): (&'static str, &'static str), is_i
     let (a, b) = (a.stop(), b.stop());
     let count = |tally: &Value, outcome: &str| tally["outcomes"][outcome].as_u64().unwrap();
     let has_int = match network {
-        // Only IPv4 is translated and remarked here; and Host-INT knows nothing else.
+        // Only IPv4 is translated and remarked here, and Host-INT supports only IPv4.
         Network::SourceNat => is_ipv6 && version == "2.1",
         Network::DscpCleared => (is_ipv6 && version == "2.1") || kind != "dscp",
         _ => !is_ipv6 || version == "2.1",
     };
     assert_eq!(count(&a, "started") > 0, has_int, "{what}: {a} {b}");
-    // With a smaller MTU routers drop some; elsewhere every packet with INT is one from which it was removed.
+    // With a smaller MTU routers drop some; elsewhere INT is removed from every packet that has it.
     if network != Network::SmallerMtu {
         assert_eq!(count(&a, "started"), count(&b, "stripped"), "{what}: {a} {b}");
     }
@@ -131,7 +131,7 @@ fn try_out(network: Network, (kind, version): (&'static str, &'static str), is_i
     Some(())
 }
 
-/// Builds what is between the hosts; what it returns is to be kept.
+/// Builds what is between the hosts; the result must be kept alive.
 fn build(world: &World, network: Network) -> Option<Vec<std::os::fd::OwnedFd>> {
     let mut kept = Vec::new();
     match network {
@@ -157,7 +157,7 @@ fn build(world: &World, network: Network) -> Option<Vec<std::os::fd::OwnedFd>> {
         }
         Network::TwoPaths => add_second_path(world),
         Network::Merging => {
-            // A virtual link merges where its other end cuts no segments.
+            // A veth merges only if its peer does not segment.
             for (place, device, offload, state) in [
                 (Place::A, "ab", "tso", "off"),
                 (Place::FirstHop, "ba", "gro", "on"),
@@ -225,13 +225,13 @@ fn add_second_path(world: &World) {
 fn pair(world: &World, network: Network, from: &str, to: &str) -> (UdpSocket, UdpSocket) {
     let (at_a, at_b) = udp_pair(world, from, to);
     if network == Network::SourceNat && from == A4 {
-        // The port stays, for nobody else has it there.
+        // The source port stays, because it is free there.
         at_b.connect((TRANSLATED, at_a.local_addr().unwrap().port())).unwrap();
     }
     (at_a, at_b)
 }
 
-/// Datagrams of all lengths, as of DNS and of QUIC, until after the flow could have a lease.
+/// Datagrams of all lengths, like those of DNS and QUIC, until the flow could have a lease.
 fn exchange_datagrams((at_a, at_b): (UdpSocket, UdpSocket), what: &str) {
     let since = Instant::now();
     let mut length = 1;
@@ -248,13 +248,13 @@ fn exchange_datagrams((at_a, at_b): (UdpSocket, UdpSocket), what: &str) {
     }
 }
 
-/// Several datagrams in a call, to a socket that takes several, too.
+/// Several datagrams per call, to a socket that also receives several.
 fn exchange_merged((at_a, at_b): (UdpSocket, UdpSocket), what: &str) {
     take_merged(&at_b);
     let since = Instant::now();
     let mut round = 0;
     while since.elapsed() < WHILE {
-        // Until the first has arrived, neighbours may be looked for.
+        // Until the first has arrived, neighbours may still be resolved.
         if round > 0 {
             send_merged(&at_a, 700);
         }
@@ -272,7 +272,7 @@ fn exchange_merged((at_a, at_b): (UdpSocket, UdpSocket), what: &str) {
     }
 }
 
-/// The forwarded port is that of the first hop, where no agent is.
+/// Uses a port forwarded to the first hop, which has no agent.
 fn use_forwarded_port(world: &World, to: &str) {
     let behind = if to.contains(':') { "fd91:2::1" } else { "10.91.2.1" };
     let address: IpAddr = behind.parse().unwrap();
@@ -291,7 +291,7 @@ fn use_forwarded_port(world: &World, to: &str) {
     }
 }
 
-/// What goes to a denied port does not arrive, and what goes beside it does.
+/// Packets to a denied port do not arrive, and packets to another one do.
 fn assert_denied(world: &World, what: &str) {
     for (port, arrives) in [(0x1000 | DENIED, false), (0x1002, true)] {
         let at_b = world.inside(Place::B, || UdpSocket::bind((B4, port)).unwrap());
@@ -303,7 +303,7 @@ fn assert_denied(world: &World, what: &str) {
     }
 }
 
-/// Packets of a socket with a priority go through the class of that name.
+/// Packets of a socket with a priority use the class of that name.
 fn assert_class(world: &World, from: &str, to: &str, what: &str) {
     let (at_a, at_b) = udp_pair(world, from, to);
     set_priority(&at_a, 0x1_0010);

@@ -1,4 +1,4 @@
-//! What does INT cost on this machine? Prints it:
+//! The cost of INT on this machine. Prints it:
 //! `cargo test -p inband --test host -- --ignored --nocapture --test-threads 1`
 
 use std::fs;
@@ -9,14 +9,14 @@ use crate::agent::{Agent, Domain};
 use crate::traffic::connect;
 use crate::world::{B4, Offloads, Place, World};
 
-/// The MSS of links as they are, and less the room for six hops of seven words: shim, header and metadata.
+/// The MSS of unchanged links, and with room for six hops of seven words: shim, header and metadata.
 const WHOLE: u32 = 1460;
 const WITH_ROOM: u32 = WHOLE - 4 - 12 - 6 * 7 * 4;
 /// Bytes of each transfer.
 const TRANSFER_BYTES: usize = 1 << 30;
-/// How often each is measured.
+/// How often each case is measured.
 const ROUNDS: usize = 5;
-/// How often the agent hears of a flow at most, where settings do not say it.
+/// Default of the least interval between two events of a flow, microseconds.
 const INTERVAL_US: u32 = 10_000;
 /// The programs in the order they are loaded, which is that of their descriptors.
 const PROGRAMS: [&str; 3] = ["steer", "source", "sink"];
@@ -25,9 +25,9 @@ pub(crate) const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
 #[test]
 #[ignore = "measures, and asserts no more than that bulk TCP has INT"]
 fn cost_of_bulk_tcp() {
-    // Segments as on a wire: nobody between the hosts carries super-packets.
+    // Segments as on a wire: nothing between the hosts carries super-packets.
     let Some(world) = World::new(Offloads::Off) else { return };
-    // In turn, for what else the machine does is never the same.
+    // Alternately, because the load of the machine varies.
     let mut rates: [Vec<f64>; 3] = Default::default();
     for _ in 0..ROUNDS {
         let Some(with_int) = round_with_int(&world) else { return };
@@ -41,13 +41,13 @@ fn cost_of_bulk_tcp() {
         }
     }
     println!("without INT: {}", middle(&mut rates[0]));
-    // What is left of the difference is not that segments are smaller by the room for INT.
+    // What remains of the difference is not due to smaller segments.
     println!("without INT, segments as small as with it: {}", middle(&mut rates[1]));
     println!("with INT:    {}", middle(&mut rates[2]));
     cost_of_programs(&world);
 }
 
-/// What the programs take of a packet, by the kernel's statistics.
+/// Prints the programs' time per packet, from the kernel's statistics.
 fn cost_of_programs(world: &World) {
     let Some((a, b)) = agents(world) else { return };
     fs::write(STATISTICS, "1").unwrap();
@@ -58,7 +58,7 @@ fn cost_of_programs(world: &World) {
     end(a, b);
 }
 
-/// How fast a transfer with INT is; `None`: it cannot be measured here.
+/// The rate of a transfer with INT; `None`: it cannot be measured on this machine.
 fn round_with_int(world: &World) -> Option<f64> {
     let (a, b) = agents(world)?;
     let rate = transfer(world);
@@ -71,7 +71,7 @@ fn agents(world: &World) -> Option<(Agent, Agent)> {
     Some((Agent::start(world, Place::A, &domain)?, Agent::start(world, Place::B, &domain)?))
 }
 
-/// Stops the agents; panics unless all that was watched had INT, but for one packet in a hundred thousand.
+/// Stops the agents; panics unless all watched packets had INT, except one in a hundred thousand.
 fn end(a: Agent, b: Agent) {
     let tally = a.stop();
     let [all, with_int] = ["packets", "int_packets"].map(|count| tally["watched"][count].as_u64().unwrap());
@@ -82,7 +82,7 @@ fn end(a: Agent, b: Agent) {
     b.stop();
 }
 
-/// The middle one of the rates, and the lowest and the highest.
+/// The median of the rates, with the lowest and the highest.
 fn middle(rates: &mut [f64]) -> String {
     rates.sort_by(f64::total_cmp);
     let [first, last] = [rates[0], rates[rates.len() - 1]];
@@ -94,7 +94,7 @@ fn announce(world: &World, mss: u32) {
     world.ip(Place::B, &format!("route change default via 10.91.3.254 advmss {mss}"));
 }
 
-/// Sends bytes from A to B, and gives billions of bits a second.
+/// Sends bytes from A to B, and returns the rate in billions of bits per second.
 pub(crate) fn transfer(world: &World) -> f64 {
     let (mut to_b, mut at_b) = connect(world, B4);
     let since = Instant::now();
@@ -117,7 +117,8 @@ pub(crate) fn transfer(world: &World) -> f64 {
     bits / since.elapsed().as_secs_f64() / 1e9
 }
 
-/// Mean time and number of runs of each program, by the kernel's statistics, which take some 25 ns themselves.
+/// Mean time and number of runs of each program, from the kernel's statistics, which add some 25 ns
+/// themselves.
 pub(crate) fn nanoseconds(agent: &Agent) -> String {
     let mut fds: Vec<u32> = fs::read_dir(format!("/proc/{}/fdinfo", agent.id()))
         .unwrap()

@@ -1,4 +1,4 @@
-//! Datagrams with INT that a device merges for a socket arrive one by one, as they were sent and in their order.
+//! Datagrams with INT that a device merges for a socket arrive one by one, unchanged and in order.
 
 use std::net::UdpSocket;
 
@@ -12,7 +12,7 @@ use crate::world::{A4, B4, Offloads, Place, World};
 
 const DATAGRAM: usize = 700;
 const WHOLE: usize = 400;
-/// Datagrams of one call.
+/// Datagrams per call.
 const CALL: usize = 9;
 
 #[test]
@@ -57,15 +57,15 @@ fn a_datagram_behind_merged_ones_does_not_overtake_them() {
     };
     let (mut next, mut buffer) = (0, vec![0; 1 << 16]);
     for first in (0..numbers).step_by(10) {
-        // A call of datagrams that are merged again, and others behind it that are not.
+        // One call of datagrams that are merged again, followed by others that are not.
         at_a.send(&(first..first + 8).flat_map(numbered).collect::<Vec<_>>()).unwrap();
         at_a.send(&numbered(first + 8)).unwrap();
         at_a.send(&numbered(first + 9)).unwrap();
-        // No more are on their way than a processor takes without losing some.
+        // In flight are at most as many as a processor receives without loss.
         while next + 200 < first + 10 || (first + 10 == numbers && next < numbers) {
             let received = receive(&at_b, &mut buffer);
             let mut rest = &buffer[..received];
-            // What is merged is of one length, but for the last.
+            // Merged datagrams have one length, except the last.
             while !rest.is_empty() {
                 assert_eq!(rest[..4], next.to_be_bytes(), "{next}");
                 rest = &rest[length(next).min(rest.len())..];
@@ -105,7 +105,7 @@ fn merged_datagrams_of_a_host_whose_agent_is_gone_do_not_arrive_with_int() {
     assert!(count(&a.stop(), "started") > 100);
 }
 
-/// Datagrams of the same length, but for two of ten.
+/// The same length, except for two of ten datagrams.
 fn length(number: u32) -> usize {
     match number % 10 {
         8 => 100,
@@ -114,19 +114,20 @@ fn length(number: u32) -> usize {
     }
 }
 
-/// Sockets of A and B, of which A's sends several datagrams of this length in a call, as QUIC does, and B's takes as many.
+/// Sockets of A and B: A's sends several datagrams of this length per call, as QUIC does, and B's receives
+/// several.
 fn merging_pair(world: &World, length: usize) -> (UdpSocket, UdpSocket) {
     let (at_a, at_b) = udp_pair(world, A4, B4);
     take_merged(&at_b);
     send_merged(&at_a, u32::try_from(length).unwrap());
     set_ip_mtu_discover(&at_a, Ipv4PathMtuDiscovery::DO).unwrap();
-    // Until the first has arrived, neighbours may be looked for.
+    // Until the first has arrived, neighbours may still be resolved.
     deliver(&at_a, &at_b, b"first");
     (at_a, at_b)
 }
 
-/// Has the device of B merge datagrams for sockets that take them so. A virtual link does where its other end cuts no
-/// segments.
+/// Makes the device of B merge datagrams for sockets that allow it. A veth merges only if its peer does not
+/// segment.
 pub(crate) fn merge(world: &World) {
     for (place, device, offload, state) in
         [(Place::SecondHop, "cd", "tso", "off"), (Place::B, "dc", "gro", "on")]
@@ -135,7 +136,7 @@ pub(crate) fn merge(world: &World) {
     }
 }
 
-/// Takes so many bytes, in as many datagrams as they come in.
+/// Receives `bytes` bytes, in any number of datagrams.
 fn hear(socket: &UdpSocket, bytes: usize) -> Vec<u8> {
     let (mut heard, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
     while heard.len() < bytes {

@@ -1,4 +1,4 @@
-//! The path may have a smaller MTU than the device: transfers finish, and nothing is larger than the path lets pass.
+//! Paths with a smaller MTU than the device: transfers finish, and nothing is larger than the path allows.
 
 use std::net::UdpSocket;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::world::{A4, A6, B4, B6, Offloads, Place, World};
 
 /// Enough for full segments and super-packets.
 const TCP_BYTES: usize = 300_000;
-/// What IPv4 and IPv6 take of a datagram.
+/// Bytes of the IP and UDP headers of a datagram, for IPv4 and IPv6.
 const UDP_HEADERS: [usize; 2] = [28, 48];
 
 #[test]
@@ -39,7 +39,7 @@ fn tcp_finishes_where_a_routers_route_has_a_smaller_mtu() {
 fn tcp_finishes_where_the_hosts_own_route_has_a_smaller_mtu() {
     for kind in ["dscp", "udp"] {
         let Some(world) = World::new(Offloads::On) else { return };
-        // The link drops what is larger without a word, so that only the host's own route says it.
+        // The link silently drops what is larger, so only the host's own route reveals the MTU.
         set_links(&world, 1300);
         set_own_routes(&world, 1300);
         let domain = Domain { host: "room_hops = 0\n".into(), ..Domain::new(kind, "md") };
@@ -67,7 +67,7 @@ fn datagrams_as_large_as_the_path_lets_pass_arrive_without_int() {
             let fills = bytes(1300 - headers, 7);
             deliver(&at_a, &at_b, b"the hops have found each other");
 
-            // It leaves with INT, a router says that it is too large, and the host has learned it.
+            // It leaves with INT, a router reports that it is too large, and the host learns the MTU.
             let _ = at_a.send(&fills);
             std::thread::sleep(Duration::from_millis(300));
             assert!(
@@ -105,7 +105,7 @@ fn datagrams_that_routers_may_cut_get_int_only_where_none_will() {
     assert_eq!(b["outcomes"]["stripped"], 3, "{b}");
 }
 
-/// TCP both ways over a path that `make_smaller` has given this MTU.
+/// TCP in both directions over a path to which `make_smaller` has given this MTU.
 fn finish_over(domain: &Domain, mtu: u32, make_smaller: impl Fn(&World, u32)) {
     let Some(world) = World::new(Offloads::On) else { return };
     let Some(a) = Agent::start(&world, Place::A, domain) else { return };
@@ -139,7 +139,7 @@ fn set_routes(world: &World, mtu: u32) {
     }
 }
 
-/// The routes of the hosts, and no word of routers.
+/// The routes of the hosts, so that no router reports anything.
 fn set_own_routes(world: &World, mtu: u32) {
     for (place, via) in [
         (Place::A, "10.91.1.254"),
@@ -152,7 +152,7 @@ fn set_own_routes(world: &World, mtu: u32) {
     }
 }
 
-/// Lets routers cut what this socket sends, `IP_PMTUDISC_DONT`.
+/// Permits routers to fragment this socket's packets, `IP_PMTUDISC_DONT`.
 fn may_be_cut(socket: &UdpSocket) {
     set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::DONT).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Whatever ends an agent, its sink goes on removing INT until another agent replaces it or it is removed.
+//! However an agent ends, its sink keeps removing INT until another agent replaces it or it is removed.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ use crate::agent::{Agent, Domain};
 use crate::traffic::{bytes, deliver, exchange_tcp, exchange_udp, receive, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
-/// A BPF file system of the test's own; it goes when this is dropped, and with it all pins.
+/// A BPF file system of the test; dropping it removes all pins.
 pub(crate) struct BpfFs(PathBuf);
 
 impl BpfFs {
@@ -37,7 +37,7 @@ impl BpfFs {
 
 impl Drop for BpfFs {
     fn drop(&mut self) {
-        // What is left is seen by others.
+        // A leftover mount is visible outside the test.
         let _ = Command::new("umount").arg("-l").arg(&self.0).status();
     }
 }
@@ -52,7 +52,7 @@ fn a_sink_outlives_its_agent_and_is_removed_when_that_is_asked_for() {
     exchange_udp(&world, A4, B4, [100]);
 
     b.kill();
-    // A goes on, for nobody is asked; and no guard is there any more.
+    // A goes on, because no lease is required; and no guard is left.
     std::thread::sleep(std::time::Duration::from_millis(500));
     exchange_udp(&world, A4, B4, (0..1400).step_by(2));
     exchange_tcp(&world, B4, 400_000);
@@ -60,7 +60,7 @@ fn a_sink_outlives_its_agent_and_is_removed_when_that_is_asked_for() {
     assert_eq!(remove(&world, Place::B), "removed 1 sink and 1 shim\n");
     assert_eq!(remove(&world, Place::B), "removed 0 sinks and 0 shims\n");
     assert!(!world.links(Place::B).contains("int0"), "{}", world.links(Place::B));
-    // Now nobody removes INT, which shows that somebody did.
+    // Without the sink INT arrives, which proves that the sink removed it before.
     let (at_a, at_b) = udp_pair(&world, A4, B4);
     at_a.send(b"payload").unwrap();
     let mut received = [0; 200];
@@ -94,7 +94,7 @@ fn a_sink_is_replaced_by_another_agents_without_a_gap() {
             if number % 2 == 0 {
                 before.kill();
             } else {
-                // Peers that are never asked may send INT for ever.
+                // Peers without leases may send INT for ever.
                 before.stop();
             }
             b = Agent::start(&world, Place::B, &domain);
@@ -169,7 +169,7 @@ fn nothing_is_removed_beside_an_agent_that_runs() {
     a.stop();
 }
 
-/// Removes what agents have left in a namespace, and gives what is said of it.
+/// Removes what agents have left behind in a namespace, and returns the output.
 pub(crate) fn remove(world: &World, place: Place) -> String {
     let settings = world.folder.join(format!("{place:?}.toml"));
     let output = command(world, place).arg(settings).output().unwrap();

@@ -1,5 +1,5 @@
-//! Pods behind a host with an agent: its sink answers probes for addresses that come in by its device and are routed on, and
-//! takes answers about flows of theirs.
+//! Pods behind a host with an agent: its sink answers probes for addresses that arrive on its device and are
+//! routed on, and accepts answers about their flows.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::agent::{Agent, Domain};
 use crate::traffic::{bytes, connect, deliver, exchange_tcp, say_both_ways, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, SOURCE_NAT, World};
 
-/// The kind of message that says what an agent wants, as every host in a domain may get it.
+/// The type of a request for leases, which every host in a domain may receive.
 const ASK: u8 = 1;
 const SHORT: &str = "lease_ms = 1000\nlinger_ms = 1500\n";
 
@@ -24,7 +24,7 @@ fn a_pod_behind_a_route_or_a_bridge_is_proven_by_the_sink_of_its_host() {
             }
             let domain = pods(kind);
             let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
-            // The host of the pod is the second hop, and `cb` leads into the domain.
+            // The pod's host is the second hop, and `cb` leads into the domain.
             let of_host = |settings: &str| settings.replace("\"dc\"", "\"cb\"");
             let Some(host) = Agent::start_with(&world, Place::SecondHop, &domain, of_host) else { return };
 
@@ -46,7 +46,7 @@ fn what_a_pod_sends_is_proven_by_the_agent_of_its_host() {
         // A is the pod, and the first hop its host, whose `bc` leads into the domain.
         let Some(host) = Agent::start(&world, Place::FirstHop, &domain) else { return };
         let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
-        // The pod gets nothing of what agents say to each other.
+        // The pod receives no answers between agents.
         let at_port = world.inside(Place::A, || UdpSocket::bind(("0.0.0.0", 33123)).unwrap());
 
         talk(&world);
@@ -93,7 +93,7 @@ fn what_a_pod_sends_behind_the_address_of_its_host_has_int() {
     }
 }
 
-/// Datagrams in both directions, until after their flow could have a lease.
+/// Datagrams in both directions, until their flow could have a lease.
 fn talk(world: &World) {
     let (at_a, at_b) = udp_pair(world, A4, B4);
     let since = Instant::now();
@@ -107,7 +107,7 @@ fn talk(world: &World) {
 }
 
 fn pods(kind: &'static str) -> Domain {
-    // The pod's host asks with its own address.
+    // The pod's host asks from its own address.
     Domain { lease: true, host: SHORT.to_owned(), peers: "10.91.0.0/16 fd91::/16", ..Domain::new(kind, "md") }
 }
 

@@ -1,4 +1,5 @@
-//! `inband host probe` says what of INT survives a path, and what traffic would get INT and why not.
+//! `inband host probe` reports how much of INT survives a path, and which traffic would get INT and why other
+//! traffic would not.
 
 use std::net::UdpSocket;
 
@@ -17,7 +18,7 @@ fn a_probe_says_that_int_is_removed_and_what_else_is_on_the_device() {
         let Some(b) = Agent::start(&world, Place::B, &domain(kind)) else { return };
 
         for address in [B6, B4] {
-            // It reads ports of IPv4 alone.
+            // The foreign program reads ports of IPv4 only.
             let foreign = (address == B4).then(|| attach_end_of_chain(&world, Place::A, "ab", Side::Ingress));
             let (code, answer) = probe(&world, Place::A, &[address]);
 
@@ -141,11 +142,11 @@ fn domain(kind: &'static str) -> Domain {
     Domain { lease: true, ..Domain::new(kind, "md") }
 }
 
-/// The exit code and the answer of `inband host probe --json`.
+/// The exit code and the JSON output of `inband host probe --json`.
 fn probe(world: &World, place: Place, arguments: &[&str]) -> (i32, Value) {
-    // The hops have to find each other, or the first question waits for them.
+    // The hops resolve each other first; otherwise the first probe would wait for them.
     for (from, to) in [(A4, B4), (A6, B6)] {
-        // It may come from another address.
+        // The datagram may arrive from another address.
         let at_b = world.inside(Place::B, || UdpSocket::bind((to, 0)).unwrap());
         at_b.set_read_timeout(Some(PATIENCE)).unwrap();
         let at_a = world.inside(Place::A, || UdpSocket::bind((from, 0)).unwrap());

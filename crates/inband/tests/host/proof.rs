@@ -11,7 +11,7 @@ use crate::traffic::{PATIENCE, bytes, deliver, exchange_tcp, read, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, SOURCE_NAT, World};
 
 const SHORT: &str = "lease_ms = 1000\nlinger_ms = 1500\n";
-/// Longer than a lease, and what it takes to get one.
+/// Longer than a lease and the time to get one.
 const WHILE: Duration = Duration::from_millis(1800);
 
 #[test]
@@ -60,7 +60,7 @@ fn a_port_forward_to_a_host_without_agent_gets_no_int() {
         }
         let Some((a, b)) = agents(&world, &domain(kind)) else { return };
 
-        // The host itself gets INT, and what is behind the forwarded port does not.
+        // The host itself gets INT, and the target of the forwarded port does not.
         talk(&world, B4, WHILE);
         let listener = world.inside(Place::FirstHop, || TcpListener::bind("10.91.2.1:8080").unwrap());
         let to = world.inside(Place::A, || TcpStream::connect("10.91.3.1:8080").unwrap());
@@ -257,13 +257,13 @@ fn agents(world: &World, domain: &Domain) -> Option<(Agent, Agent)> {
     Some((Agent::start(world, Place::A, domain)?, Agent::start(world, Place::B, domain)?))
 }
 
-/// A connection from A to `address` of B on which both talk for a while.
+/// Exchanges data in both directions over a connection from A to `address` of B for a while.
 fn talk(world: &World, address: &str, duration: Duration) {
     let (to, at) = crate::traffic::connect(world, address);
     converse(to, at, duration);
 }
 
-/// Says things of many lengths and has them said back; panics unless all arrive as they were said.
+/// Sends messages of many lengths in both directions; panics unless all arrive unchanged.
 fn converse(mut to: TcpStream, mut at: TcpStream, duration: Duration) {
     use std::io::Write;
     for end in [&to, &at] {
@@ -288,7 +288,7 @@ fn assert_no_int(a: Agent, b: Agent) {
     assert!(count(&a, "no_lease") > 20, "{a}");
 }
 
-/// What `inband host status` prints beside a running agent, whose answer is at most a second old.
+/// The output of `inband host status` beside a running agent, at most one second old.
 fn status(world: &World, place: Place) -> Value {
     let mut command = world.command(place, env!("CARGO_BIN_EXE_inband"));
     let output = command.args(["host", "status", "--json"]).output().unwrap();

@@ -1,4 +1,4 @@
-//! QUIC as applications have it: a path MTU that it finds out for itself, and several datagrams in a call.
+//! QUIC as applications use it: path MTU discovery, and several datagrams per call.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::merged::merge;
 use crate::traffic::{PATIENCE, bytes};
 use crate::world::{B4, B6, Offloads, Place, World};
 
-/// Whom the certificate names.
+/// The name in the certificate.
 const NAME: &str = "b.example";
 
 #[test]
@@ -36,7 +36,7 @@ fn quic_gets_int_where_it_fits_and_changes_no_byte() {
     }
 }
 
-/// Sends `length` bytes over QUIC from A to `address` of B and back; panics unless both arrive as they were sent.
+/// Sends `length` bytes over QUIC from A to `address` of B and back; panics unless both arrive unchanged.
 pub(crate) fn exchange_quic(world: &World, address: &str, length: usize, what: &str) {
     let address: IpAddr = address.parse().unwrap();
     let any: IpAddr = if address.is_ipv4() { [0; 4].into() } else { [0_u16; 8].into() };
@@ -51,7 +51,7 @@ pub(crate) fn exchange_quic(world: &World, address: &str, length: usize, what: &
     });
 }
 
-/// Takes one stream, whose bytes it knows, and answers with others.
+/// Receives one stream of known bytes, and answers with others.
 async fn answer(socket: UdpSocket, settings: ServerConfig, length: usize) {
     let runtime = Arc::new(TokioRuntime);
     let endpoint = Endpoint::new(EndpointConfig::default(), Some(settings), socket, runtime).unwrap();
@@ -63,7 +63,7 @@ async fn answer(socket: UdpSocket, settings: ServerConfig, length: usize) {
     connection.closed().await;
 }
 
-/// Opens a stream, and knows what is answered on it.
+/// Opens a stream, and checks the known answer on it.
 async fn ask(socket: UdpSocket, settings: ClientConfig, to: SocketAddr, length: usize) {
     let runtime = Arc::new(TokioRuntime);
     let endpoint = Endpoint::new(EndpointConfig::default(), None, socket, runtime).unwrap();
@@ -76,13 +76,13 @@ async fn ask(socket: UdpSocket, settings: ClientConfig, to: SocketAddr, length: 
     endpoint.wait_idle().await;
 }
 
-/// Runs one end, no longer than anything takes here.
+/// Runs one end, with a timeout.
 fn run(end: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async { tokio::time::timeout(PATIENCE, end).await.expect("QUIC hangs") });
 }
 
-/// A server with a certificate of its own, and a client that trusts it.
+/// A server with a self-signed certificate, and a client that trusts it.
 fn settings() -> (ServerConfig, ClientConfig) {
     let made = rcgen::generate_simple_self_signed(vec![NAME.to_owned()]).unwrap();
     let certificate = made.cert.der().clone();

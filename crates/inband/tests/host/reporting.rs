@@ -1,4 +1,4 @@
-//! Collectors that are not there, or cannot be reached, are no reason to stop, and the counts say so.
+//! An absent or unreachable collector does not stop the agent, and the counts show it.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::world::{A4, B4, COLLECTOR, Offloads, Place, World};
 #[test]
 fn reports_that_are_refused_are_not_counted_as_sent() {
     let Some(world) = World::new(Offloads::On) else { return };
-    // Nobody listens at the collector's port. What the kernel drops of that is not reported in turn.
+    // The collector's port has no listener. The kernel's drops of reports are not reported themselves.
     let domain = Domain { interval_us: 0, host: "drops = false\n".into(), ..Domain::new("dscp", "md") };
     let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
@@ -23,7 +23,7 @@ fn reports_that_are_refused_are_not_counted_as_sent() {
 
     let (b, _) = (b.stop(), a.stop());
     let of = |what: &str| b["reports"][what].as_u64().unwrap();
-    // The kernel says it with the next report, and a router tells it at some rate.
+    // The kernel returns the error with the next report, and a router's ICMP errors are rate-limited.
     assert!(of("refused") > 5 && of("sent") + of("refused") == 20, "{b}");
 }
 

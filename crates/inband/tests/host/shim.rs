@@ -1,4 +1,5 @@
-//! Whatever becomes of the shim or of the agent beside it, traffic flows, and what the shim must not change it does not.
+//! Whatever happens to the shim or to its agent, traffic flows, and the shim changes nothing it must not
+//! change.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
@@ -21,7 +22,7 @@ fn traffic_flows_when_the_shim_is_deleted_and_there_is_a_new_one() {
     let (at_a, at_b) = udp_pair(&world, A4, B4);
     deliver(&at_a, &at_b, b"with INT");
 
-    // While it is stopped, the agent cannot make a new one.
+    // While stopped, the agent cannot create a new one.
     a.signal(Signal::STOP);
     world.ip(Place::A, "link del int0");
     (0..50).for_each(|_| deliver(&at_a, &at_b, b"at once"));
@@ -47,7 +48,7 @@ fn traffic_flows_when_a_side_of_the_shim_is_down() {
         let (at_a, at_b) = udp_pair(&world, A4, B4);
         deliver(&at_a, &at_b, b"with INT");
 
-        // The agent cannot put it right.
+        // While stopped, the agent cannot repair it.
         a.signal(Signal::STOP);
         world.ip(Place::A, &format!("link set {side} down"));
         (0..5).for_each(|_| deliver(&at_a, &at_b, b"without INT"));
@@ -109,7 +110,7 @@ fn the_priority_of_a_socket_chooses_the_class_of_packets_with_int() {
     assert_eq!((count(&a, "started"), count(&b, "stripped")), (100, 100), "{a} {b}");
 }
 
-/// Whether a datagram gets INT, by what the first hop sees.
+/// Whether a datagram gets INT, as seen at the first hop.
 fn gets_int(world: &World, at_a: &UdpSocket, at_b: &UdpSocket) -> bool {
     let capture = Capture::start(world, Place::FirstHop);
     deliver(at_a, at_b, b"with INT?");

@@ -13,7 +13,7 @@ use crate::traffic::{bytes, connect, deliver, exchange_tcp, read, receive, udp_p
 use crate::world::{A4, B4, B6, Offloads, Place, World};
 
 const INTERVAL_US: u32 = 50_000;
-/// TCP with timestamps over IPv4 and IPv6, where links carry 1,500 bytes.
+/// Segments of TCP with timestamps over IPv4 and IPv6, on links with an MTU of 1,500 bytes.
 const SEGMENTS: [(&str, u32); 2] = [(B4, 1448), (B6, 1428)];
 
 #[test]
@@ -47,7 +47,7 @@ fn one_packet_of_a_flow_gets_int_in_each_interval_and_the_first_always() {
 fn super_packets_are_cut_into_segments_with_room_and_the_mss_stays() {
     for kind in ["dscp", "udp"] {
         let Some(world) = World::new(Offloads::On) else { return };
-        // Connections that are older than the agents get INT, too.
+        // Connections older than the agents get INT, too.
         let mut old = connect(&world, B4);
         let Some((a, b)) = agents(&world, &Domain { coverage: "all", ..Domain::new(kind, "md") }) else {
             return;
@@ -83,7 +83,8 @@ fn no_packet_of_a_flow_overtakes_another() {
     let (at_a, at_b) = udp_pair(&world, A4, B4);
     set_socket_recv_buffer_size_force(&at_b, 64 << 20).unwrap();
 
-    // The first finds the neighbours; of others no more are on their way than a processor takes without losing some.
+    // The first resolves the neighbours; then at most as many are in flight as a processor receives without
+    // loss.
     deliver(&at_a, &at_b, b"payload");
     let mut buffer = [0; 100];
     for first in (0..30_000_u32).step_by(250) {
@@ -112,7 +113,7 @@ fn few_packets_of_a_flow_change_places_when_its_sender_moves_on_a_busy_host() {
     let is_over = AtomicBool::new(false);
     let is_over = &is_over;
     std::thread::scope(|scope| {
-        // What keeps the soft interrupts of every processor busy: datagrams of other flows, some of which are lost.
+        // Datagrams of other flows, some of them lost, keep the soft interrupts of every processor busy.
         for (cpu, (at_a, _)) in &others {
             scope.spawn(move || {
                 stay_on(*cpu);
@@ -130,7 +131,7 @@ fn few_packets_of_a_flow_change_places_when_its_sender_moves_on_a_busy_host() {
         }
         is_over.store(true, Ordering::Relaxed);
     });
-    // One that is lost is no matter here.
+    // Losses do not matter here.
     at_b.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
     let mut numbers = Vec::new();
     let mut buffer = [0; 4];
@@ -141,7 +142,7 @@ fn few_packets_of_a_flow_change_places_when_its_sender_moves_on_a_busy_host() {
     let overtaken = numbers.windows(2).filter(|pair| pair[0] > pair[1]).count();
     let (a, b) = (a.stop(), b.stop());
     assert!(count(&a, "followed") > 100, "{a}");
-    // One that follows stands behind others in the queue of the processor that it is sent by.
+    // A packet that follows another is queued behind it on the processor that sends it.
     assert!(overtaken < numbers.len() / 1_000, "{overtaken} of {}: {a} {b}", numbers.len());
 }
 

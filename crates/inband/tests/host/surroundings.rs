@@ -1,5 +1,5 @@
-//! What else is around a host: devices that get other names or are given up, firewalls, clamped segments, links that drop
-//! what is too large without a word.
+//! The surroundings of a host: devices that are renamed or removed, firewalls, clamped segments, links that
+//! silently drop what is too large.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::traffic::{bytes, connect, deliver, exchange_tcp, say_both_ways, udp_p
 use crate::world::{A4, B4, Offloads, Place, World};
 
 const SHORT: &str = "lease_ms = 1000\nlinger_ms = 1500\n";
-/// A lease, and what it takes to get one.
+/// A lease, and the time to get one.
 const WHILE: Duration = Duration::from_millis(1_800);
 
 #[test]
@@ -83,7 +83,8 @@ fn a_firewall_that_drops_what_is_of_no_connection_gets_no_int_and_hangs_nothing(
 fn tcp_whose_segments_a_router_clamps_finishes_where_links_drop_in_silence() {
     for kind in ["dscp", "udp"] {
         let Some(world) = World::new(Offloads::On) else { return };
-        // As behind PPPoE or a tunnel: connections learn a smaller MSS, and nobody says what is too large.
+        // As behind PPPoE or a tunnel: connections learn a smaller MSS, and no router reports what is too
+        // large.
         let rules = "table ip clamp { chain forward { type filter hook forward priority 0; \
                      tcp flags syn tcp option maxseg size set 1260; \
                      meta length > 1300 drop; } }";
@@ -106,7 +107,7 @@ fn tcp_whose_segments_a_router_clamps_finishes_where_links_drop_in_silence() {
     }
 }
 
-/// Datagrams from A to B, each of which arrives as it was sent.
+/// Datagrams from A to B, each of which arrives unchanged.
 fn talk(at_a: &UdpSocket, at_b: &UdpSocket, duration: Duration) {
     let since = Instant::now();
     while since.elapsed() < duration {
@@ -115,7 +116,7 @@ fn talk(at_a: &UdpSocket, at_b: &UdpSocket, duration: Duration) {
     }
 }
 
-/// A connection on which both say things of many lengths; panics unless all arrive as they were said.
+/// A connection with messages of many lengths in both directions; panics unless all arrive unchanged.
 fn converse(world: &World, duration: Duration) {
     let (mut to_b, mut at_b) = connect(world, B4);
     let since = Instant::now();

@@ -1,4 +1,4 @@
-//! What the hosts say to each other, and whether it arrives as it was said.
+//! Traffic between the hosts, checked byte by byte.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -9,7 +9,7 @@ use crate::world::{Place, World};
 /// Longer than anything takes here.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Bytes that look like no others: every position has its own.
+/// Bytes in which every position differs.
 pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed | 1;
     let mut next = || {
@@ -21,7 +21,7 @@ pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// Sends `length` bytes over TCP from A to B and back; panics unless both arrive as they were sent.
+/// Sends `length` bytes over TCP from A to B and back; panics unless both arrive unchanged.
 pub(crate) fn exchange_tcp(world: &World, address: &str, length: usize) {
     let (mut to_b, mut at_b) = connect(world, address);
     let (there, back) = (bytes(length, 1), bytes(length, 2));
@@ -55,7 +55,7 @@ pub(crate) fn read(stream: &mut TcpStream, length: usize) -> Vec<u8> {
     received
 }
 
-/// Says something on a connection in one direction, then in the other; panics unless both arrive as they were said.
+/// Sends a message on a connection in one direction, then in the other; panics unless both arrive unchanged.
 pub(crate) fn say_both_ways((a, b): (&mut TcpStream, &mut TcpStream), said: &[u8]) {
     a.write_all(said).unwrap();
     assert!(read(b, said.len()) == said, "{} bytes have changed", said.len());
@@ -77,7 +77,7 @@ pub(crate) fn udp_pair(world: &World, a: &str, b: &str) -> (UdpSocket, UdpSocket
     (at_a, at_b)
 }
 
-/// Sends one datagram of every length; panics unless each arrives as it was sent.
+/// Sends one datagram of every length; panics unless each arrives unchanged.
 pub(crate) fn exchange_udp(world: &World, a: &str, b: &str, lengths: impl IntoIterator<Item = usize>) {
     let (at_a, at_b) = udp_pair(world, a, b);
     for length in lengths {
@@ -86,7 +86,7 @@ pub(crate) fn exchange_udp(world: &World, a: &str, b: &str, lengths: impl IntoIt
     }
 }
 
-/// Sends a datagram; panics unless it arrives as it was sent.
+/// Sends a datagram; panics unless it arrives unchanged.
 pub(crate) fn deliver(from: &UdpSocket, to: &UdpSocket, payload: &[u8]) {
     let mut received = vec![0xa5; 1 << 16];
     from.send(payload).unwrap();
@@ -94,7 +94,7 @@ pub(crate) fn deliver(from: &UdpSocket, to: &UdpSocket, payload: &[u8]) {
     assert_eq!(received[..length], *payload, "{} bytes", payload.len());
 }
 
-/// Takes the next datagram, also where the machine was stopped meanwhile.
+/// Receives the next datagram, even if the machine was suspended meanwhile.
 pub(crate) fn receive(socket: &UdpSocket, into: &mut [u8]) -> usize {
     loop {
         match socket.recv(into) {

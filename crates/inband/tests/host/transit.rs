@@ -1,4 +1,4 @@
-//! INT through two transit hops on its way from host to host: reports tell all four nodes in order.
+//! INT through two transit hops between the hosts: reports contain all four nodes in order.
 //!
 //! The hops between the hosts forward as `inband node` does: a relay in each takes frames off one device, runs them
 //! through the engine, and sends them by the other.
@@ -29,9 +29,9 @@ use crate::capture::Capture;
 use crate::traffic::{exchange_tcp, exchange_udp};
 use crate::world::{A4, A6, B4, B6, COLLECTOR, Offloads, Place, World};
 
-/// A device of a hop, and whose device it leads to.
+/// A device of a hop, and the place and device at its other end.
 type Cable = (&'static str, Place, &'static str);
-/// Hops: node id, where they are, and their devices towards A and towards B.
+/// The hops: node id, place, and devices towards A and towards B.
 const HOPS: [(u32, Place, [Cable; 2]); 2] = [
     (3, Place::FirstHop, [("ba", Place::A, "ab"), ("bc", Place::SecondHop, "cb")]),
     (4, Place::SecondHop, [("cb", Place::FirstHop, "bc"), ("cd", Place::B, "dc")]),
@@ -42,7 +42,7 @@ const MAX_UDP: usize = 1_300;
 #[test]
 fn reports_tell_two_transit_hops_with_their_interfaces_and_times() {
     let Some(world) = World::new(Offloads::Off) else { return };
-    // What the kernel drops has no stack to tell.
+    // Packets that the kernel drops have no stack to report.
     let domain = Domain { host: "drops = false\n".to_owned(), ..Domain::new("dscp", "md") };
     let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
@@ -89,7 +89,7 @@ fn reports_tell_two_transit_hops_with_their_interfaces_and_times() {
     }
 }
 
-/// The hops of a packet are those of `path`, the last first, in the order of time.
+/// The hops of a packet are those of `path`, last first, with increasing times.
 fn assert_way(hops: &[Value], path: [u32; 4], (ingress, egress): (u16, u16)) {
     let nodes: Vec<_> = hops.iter().map(|hop| hop["node_id"].as_u64().unwrap()).collect();
     assert_eq!(nodes, path.map(u64::from));
@@ -104,7 +104,7 @@ fn assert_way(hops: &[Value], path: [u32; 4], (ingress, egress): (u16, u16)) {
     for hop in 1..4 {
         let (came, left) = (at(hop, "ingress_timestamp"), at(hop, "egress_timestamp"));
         assert_eq!(left.checked_sub(came), Some(at(hop, "hop_latency")), "{hops:?}");
-        // All have one clock.
+        // All share one clock.
         let link = at(hop - 1, "ingress_timestamp").checked_sub(left);
         assert!(link.is_some_and(|link| link < 10_000_000_000), "{hops:?}");
     }
@@ -116,13 +116,13 @@ struct Relay {
     way: (usize, usize),
     from: OwnedFd,
     to: OwnedFd,
-    /// The address of the device frames come to.
+    /// The address of the device that receives frames.
     comes_to: [u8; 6],
-    /// That of the device they leave by, and that of the one it leads to.
+    /// The addresses of the device that sends frames, and of its neighbour.
     leaves: ([u8; 6], [u8; 6]),
 }
 
-/// Has the kernel of a hop leave packets for others alone.
+/// Stops the kernel of a hop from forwarding.
 fn stop_forwarding(world: &World, place: Place) {
     world.inside(place, || {
         for file in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
@@ -132,7 +132,7 @@ fn stop_forwarding(world: &World, place: Place) {
 }
 
 impl Relay {
-    /// Forwards from one device of `devices` to the other, by their places there.
+    /// Forwards from one device of `devices` to the other; `way` holds their positions there.
     fn new(world: &World, (id, place): (u32, Place), devices: &[Cable; 2], way: (usize, usize)) -> Self {
         let (from, to) = (devices[way.0], devices[way.1]);
         let (in_index, comes_to) = world.device(place, from.0);
@@ -149,7 +149,7 @@ impl Relay {
         }
     }
 
-    /// Forwards until it is stopped; returns to how many packets it added metadata.
+    /// Forwards until it is stopped; returns the number of packets to which it added metadata.
     fn run(mut self, stop: &AtomicBool) -> u64 {
         let mut buffer = Vec::new();
         while !stop.load(Ordering::Relaxed) {
@@ -185,11 +185,12 @@ impl Relay {
         let bytes = frame.bytes_mut();
         bytes[..6].copy_from_slice(next);
         bytes[6..12].copy_from_slice(own);
-        // A queue that is full loses it, as one of the kernel's would.
+        // A full queue loses the frame, as one of the kernel's would.
         let _ = send(&self.to, bytes, SendFlags::empty());
     }
 
-    /// Whether a frame came to this hop, and goes to where this relay leads: behind A or behind B.
+    /// Whether a frame is addressed to this hop, and its destination is on this relay's side: behind A or
+    /// behind B.
     fn is_to_be_forwarded(&self, frame: &[u8]) -> bool {
         let networks = if self.way.1 == 0 { [1, 2] } else { [3, 3] };
         let network = match frame.get(12..14) {
@@ -211,19 +212,20 @@ struct DeviceAddress {
     rest: [u8; 12],
 }
 
-// SAFETY: the pointer is to a whole `struct sockaddr_ll` that outlives the call, and the length is its length.
+// SAFETY: the pointer is to a whole `struct sockaddr_ll` that outlives the call, and the length is its
+// length.
 unsafe impl SocketAddrArg for DeviceAddress {
     unsafe fn with_sockaddr<R>(&self, f: impl FnOnce(*const SocketAddrOpaque, SocketAddrLen) -> R) -> R {
         f(std::ptr::from_ref(self).cast(), SocketAddrLen::try_from(size_of::<Self>()).unwrap())
     }
 }
 
-/// Which frames a socket takes: all (`ETH_P_ALL` in network byte order), or none.
+/// The protocols of a packet socket: all (`ETH_P_ALL` in network byte order), or none.
 const EVERYTHING: u16 = 0x0300;
 const NOTHING: u16 = 0;
 const AF_PACKET: u16 = 17;
 
-/// A socket for those frames of the device with this index.
+/// A packet socket of the device with this index.
 fn packet_socket(index: u32, protocol: u16) -> OwnedFd {
     let wire = NonZeroU32::new(protocol.into()).map(Protocol::from_raw);
     let socket = socket_with(AddressFamily::PACKET, SocketType::RAW, SocketFlags::CLOEXEC, wire).unwrap();
@@ -233,7 +235,7 @@ fn packet_socket(index: u32, protocol: u16) -> OwnedFd {
     socket
 }
 
-/// Nanoseconds of the clock that the hosts have, too.
+/// The time of the clock that the hosts use, too, nanoseconds.
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     u64::try_from(since.as_nanos()).unwrap()

@@ -1,4 +1,4 @@
-//! What a host says of itself, of its peers and of the way to them is true, or said not to be known.
+//! What a host reports about itself, its peers and the paths to them is true, or reported as unknown.
 
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use crate::foreign::{ask_for_timestamps, take_errors};
 use crate::traffic::{bytes, deliver, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
-/// Leases of a second: renewals every third of one.
+/// Leases of one second, renewed every third of a second.
 const SHORT: &str = "lease_ms = 1000\nlinger_ms = 1500\n";
 
 #[test]
@@ -29,7 +29,7 @@ fn losses_between_hosts_are_counted_by_renewed_leases() {
     send(700);
     let calm = status(&world, Place::A);
 
-    // One packet in eight is lost between the hops, with INT or without; the agents' own are not.
+    // One packet in eight is lost between the hops, with INT or without; the agents' own packets are not.
     let rules = "table ip lossy { chain forward { type filter hook forward priority 0; \
                  udp dport != 33123 udp sport != 33123 numgen inc mod 8 == 0 meta length < 1200 drop; } }";
     if !world.nft(Place::FirstHop, rules) {
@@ -126,7 +126,7 @@ fn hosts_with_one_kind_of_clock_know_their_offset() {
     let status = status(&world, Place::A);
     let host = &status["hosts"][0];
     let [offset, uncertainty] = ["offset_ns", "uncertainty_ns"].map(|key| host[key].as_i64().unwrap());
-    // Both hosts are this machine.
+    // Both hosts run on this machine.
     assert!(offset.abs() <= uncertainty + 1_000, "{status}");
     assert!(uncertainty < 1_000_000_000, "{status}");
     drop((a, b));
@@ -242,7 +242,7 @@ fn talk(world: &World, count: usize) {
     }
 }
 
-/// What `inband host status` prints beside a running agent, once that is up to date.
+/// The output of `inband host status` beside a running agent, once that is up to date.
 fn status(world: &World, place: Place) -> Value {
     std::thread::sleep(Duration::from_millis(1_200));
     let mut command = world.command(place, env!("CARGO_BIN_EXE_inband"));

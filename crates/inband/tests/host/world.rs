@@ -21,13 +21,13 @@ pub(crate) enum Place {
     B,
 }
 
-/// The namespaces; they go when this is dropped.
+/// The namespaces; they are removed on drop.
 pub(crate) struct World {
     names: [String; 4],
     pub(crate) folder: PathBuf,
 }
 
-/// Whether devices leave checksums and segmentation to others.
+/// Whether checksums and segmentation are offloaded to devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offloads {
     On,
@@ -74,17 +74,17 @@ link add cd netns 2 type veth peer name dc netns 3
 -n 2 -6 route add fd91:1::/64 via fd91:2::1
 ";
 
-/// Rules by which the first hop gives what A sends an address of its own.
+/// Rules that translate the source of A's packets to the first hop's address.
 pub(crate) const SOURCE_NAT: &str = "table ip nat { chain postrouting { type nat hook postrouting priority 100; \
                                      ip saddr 10.91.1.0/24 oifname bc masquerade; } }";
 
-/// The devices of the links, and whose they are.
+/// The devices of the links, with the index of their namespace.
 const DEVICES: [(usize, &str); 6] = [(0, "ab"), (1, "ba"), (1, "bc"), (2, "cb"), (2, "cd"), (3, "dc")];
 
 static WORLDS: AtomicU32 = AtomicU32::new(0);
 
 impl World {
-    /// Creates the namespaces; `None`, and a word why, where this user may not.
+    /// Creates the namespaces; prints a note and returns `None` if this user may not.
     pub(crate) fn new(offloads: Offloads) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             eprintln!("skipped: only root creates network namespaces");
@@ -116,7 +116,7 @@ impl World {
         Some(world)
     }
 
-    /// Waits until every device may use its link-local address: before that no neighbour is found.
+    /// Waits until every device may use its link-local address; before that no neighbour can be resolved.
     fn settle(&self) {
         let since = Instant::now();
         let is_settled = |place: usize| {
@@ -134,7 +134,7 @@ impl World {
 
     fn connect(&self, offloads: Offloads) {
         for place in [Place::A, Place::FirstHop, Place::SecondHop, Place::B] {
-            // Nobody else has these addresses.
+            // No other machine has these addresses.
             self.inside(place, || {
                 std::fs::write("/proc/sys/net/ipv6/conf/default/accept_dad", "0").unwrap();
             });
@@ -172,8 +172,8 @@ impl World {
         }
     }
 
-    /// Keeps the order of packets on links, as wires do. A virtual link gives each packet to the processor that sends it, so
-    /// that one overtakes another when its sender moves, or when a queue is emptied by whoever comes by.
+    /// Keeps the order of packets on links, as wires do. A veth processes each packet on the sender's
+    /// processor, so one overtakes another when its sender moves, or when another thread drains a queue.
     fn keep_order(&self, number: u32) {
         let processors = std::thread::available_parallelism().map_or(1, |count| count.get().min(32));
         let mask = 1_u32 << (number as usize % processors);
@@ -185,7 +185,7 @@ impl World {
         }
     }
 
-    /// Does `work` in a namespace; sockets opened there stay there.
+    /// Runs `work` in a namespace; sockets opened there stay there.
     pub(crate) fn inside<T: Send>(&self, place: Place, work: impl FnOnce() -> T + Send) -> T {
         let path = format!("/run/netns/{}", self.name(place));
         std::thread::scope(|scope| {
@@ -213,7 +213,8 @@ impl World {
         command
     }
 
-    /// Waits until the kernel takes packets for a device, which on a busy machine it does some time after it is up.
+    /// Waits until the kernel accepts packets for a device; on a busy machine this takes some time after it
+    /// is up.
     pub(crate) fn await_up(&self, place: Place, device: &str) {
         let since = Instant::now();
         let is_up = || {
@@ -227,13 +228,13 @@ impl World {
         }
     }
 
-    /// The devices of a namespace, as `ip` tells of them.
+    /// The devices of a namespace, as `ip` lists them.
     pub(crate) fn links(&self, place: Place) -> String {
         let output = Command::new("ip").args(["-n", self.name(place), "-o", "link"]).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Does something to a namespace.
+    /// Runs an `ip` command in a namespace.
     pub(crate) fn ip(&self, place: Place, command: &str) {
         let words: Vec<_> = ["-n", self.name(place)].into_iter().chain(command.split(' ')).collect();
         assert!(run("ip", &words), "{command}");
@@ -245,16 +246,16 @@ impl World {
         assert!(run("ip", &command), "{device}: {offload} {state}");
     }
 
-    /// Does something to the queues of a namespace; whether the kernel can.
+    /// Runs a `tc` command in a namespace; returns whether the kernel supports it.
     pub(crate) fn tc(&self, place: Place, command: &str) -> bool {
         let words: Vec<_> = ["-n", self.name(place)].into_iter().chain(command.split(' ')).collect();
         run("tc", &words)
     }
 
-    /// Gives rules to the packet filter of a namespace; `false`, and a word why, where there is none.
+    /// Loads rules into the packet filter of a namespace; prints a note and returns `false` if there is none.
     ///
     /// # Panics
-    /// There is one, and it does not take the rules: a test would be skipped for its own mistake.
+    /// There is one, and it rejects the rules: an error of the test must not look like a skipped test.
     pub(crate) fn nft(&self, place: Place, rules: &str) -> bool {
         let is_there = |words: &[&str]| {
             let words = ["netns", "exec", self.name(place), "nft"].into_iter().chain(words.iter().copied());
@@ -264,7 +265,7 @@ impl World {
             eprintln!("skipped: `nft` is not installed, or the kernel has no nftables");
             return false;
         }
-        // A block ends with its line.
+        // In a rules file, a line break ends each block.
         let rules = rules.replace("} }", "}\n}\n");
         let path = self.write("rules.nft", rules.as_bytes());
         let output = self.command(place, "nft").arg("-f").arg(path).output().unwrap();
@@ -272,7 +273,7 @@ impl World {
         true
     }
 
-    /// Sets a variable of the kernel in a namespace.
+    /// Sets a kernel variable in a namespace.
     pub(crate) fn sysctl(&self, place: Place, name: &str, value: &str) {
         let path = format!("/proc/sys/{}", name.replace('.', "/"));
         self.inside(place, move || std::fs::write(path, value).unwrap());
@@ -296,7 +297,7 @@ impl Drop for World {
         for name in &self.names {
             run("ip", &["netns", "del", name]);
         }
-        // What is left in the folder of temporary files is cleared up by others.
+        // Leftovers in the temporary directory are harmless.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::json;
 use crate::world::World;
 
-/// Two leaves and two spines; `DATAPATH1` to `DATAPATH4` are theirs. What depends on time is not asked for: this machine
-/// has more to do than its processors can.
+/// Two leaves and two spines with the data paths `DATAPATH1` to `DATAPATH4`. Nothing that depends on timing
+/// is checked, because the machine may be overloaded.
 const FABRIC: &str = r#"
 name = "NAME"
 [collector]
@@ -50,8 +50,8 @@ ends = ["leaf2:11", "spine1"]
 ends = ["leaf2:12", "spine2"]
 "#;
 
-/// Before anything breaks, 200 datagrams and a stream of segments as long as hosts send them arrive bit for bit; then a
-/// link breaks.
+/// Before the failure, 200 datagrams and a stream of full-sized segments arrive bit for bit; then a link
+/// breaks.
 const BREAK: &str = r#"
 [[step]]
 at = "0s"
@@ -113,7 +113,7 @@ fn check_broken_link(datapaths: [&str; 4]) {
     assert_eq!(kinds, datapaths);
 }
 
-/// Postcards of three hosts' flows over one line of switches, the middle of which begins to lose all of them.
+/// Postcards of three hosts' flows over a line of switches, the middle of which starts to drop all of them.
 const LINE: &str = r#"
 name = "NAME"
 [collector]
@@ -183,7 +183,7 @@ fn check_silent_drop(datapaths: [&str; 3]) {
 
     assert_eq!(code, 0, "{out}{messages}");
     assert_ledger_is_clean(&world.ask("/api/v1/ledger")["total"]);
-    // What was wrong with the switch can be put right.
+    // The fault of the switch can be removed.
     assert_eq!(world.lab(&["mend", "NAME", "spine"]).0, 0);
     let trace =
         ["exec", "NAME", "h1", "inband", "trace", "10.0.2.1", "--wait", "5s", "--count", "1", "--json"];
@@ -191,7 +191,7 @@ fn check_silent_drop(datapaths: [&str; 3]) {
     assert_eq!(code, 0, "{out}{messages}");
 }
 
-/// Whatever was sent to the collector has come, was understood and is stored.
+/// Everything sent to the collector was received, parsed and stored.
 fn assert_ledger_is_clean(total: &Value) {
     assert!(total["accepted"].as_u64().unwrap() > 20, "{total}");
     for name in ["kernel_dropped", "malformed", "shed", "duplicate", "lost", "lost_unknown", "store_failed"] {

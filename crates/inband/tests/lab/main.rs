@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use world::World;
 
-/// Two hosts, two routers of Linux without INT, and a link with delay between them.
+/// Two hosts, two Linux routers without INT, and a link with delay between them.
 const ROUTERS: &str = r#"
 name = "NAME"
 [collector]
@@ -55,7 +55,7 @@ fn routers() -> String {
     ROUTERS.to_owned()
 }
 
-/// A network that is up; `None`: this user cannot create one.
+/// A running network; `None`: this user cannot create one.
 fn up(topology: &str) -> Option<World> {
     let world = World::new(topology)?;
     let (code, out, messages) = world.lab(&["up", "TOPOLOGY"]);
@@ -147,7 +147,7 @@ fn a_trace_knows_hops_without_int_and_that_there_is_no_sink() {
     assert_eq!((&last["summary"]["sent"], &last["summary"]["lost"]), (&1.into(), &0.into()), "{out}");
 }
 
-/// Two leaves and two spines, whose switches are this program.
+/// Two leaves and two spines; their switches are this program.
 const FABRIC: &str = r#"
 name = "NAME"
 [collector]
@@ -215,7 +215,7 @@ fn a_trace_finds_every_hop_and_every_path_and_says_where_int_ended() {
     let Some(world) = up(FABRIC) else { return };
     let trace =
         ["exec", "NAME", "h1", "inband", "trace", "10.0.2.1", "--wait", "5s", "--count", "1", "--json"];
-    // One search misses the second of two paths once in 128 times: its flows have ports taken at random.
+    // One search misses the second of two paths once in 128 times: the ports of its flows are random.
     let mut out = String::new();
     let mut paths = BTreeSet::new();
     for _ in 0..4 {

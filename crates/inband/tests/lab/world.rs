@@ -1,4 +1,4 @@
-//! A lab of a test: its file, and the program that is asked about it.
+//! A lab for a test: its topology file, and the program that controls it.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use inband_testkit::widen_backlog;
 use serde_json::Value;
 
-/// A lab; it is taken down when this is dropped.
+/// A lab; dropping it takes it down.
 pub(crate) struct World {
     name: String,
     port: u16,
@@ -21,7 +21,8 @@ pub(crate) struct World {
 static WORLDS: AtomicU32 = AtomicU32::new(0);
 
 impl World {
-    /// Writes a topology down, in which `NAME` and `PORT` are replaced; `None`, and a word why, where this user cannot start it.
+    /// Writes a topology with `NAME` and `PORT` replaced; prints a note and returns `None` if this user
+    /// cannot start it.
     pub(crate) fn new(text: &str) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             eprintln!("skipped: only root creates network namespaces");
@@ -31,7 +32,7 @@ impl World {
         Some(Self::unprivileged(text))
     }
 
-    /// The same for what needs no privileges.
+    /// Like `new`, for tests that need no privileges.
     pub(crate) fn unprivileged(text: &str) -> Self {
         let number = WORLDS.fetch_add(1, Ordering::Relaxed);
         let name = format!("inbl{}-{number}", std::process::id());
@@ -41,7 +42,8 @@ impl World {
         Self { name, port, topology }
     }
 
-    /// Runs `inband lab`; in its arguments `NAME` and `TOPOLOGY` are replaced. Gives exit code, results and messages.
+    /// Runs `inband lab` with `NAME` and `TOPOLOGY` replaced in its arguments. Returns exit code, stdout and
+    /// stderr.
     pub(crate) fn lab(&self, arguments: &[&str]) -> (i32, String, String) {
         let arguments = arguments.iter().map(|argument| match *argument {
             "NAME" => self.name.clone(),
@@ -53,7 +55,7 @@ impl World {
         (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
     }
 
-    /// What the collector answers to a question such as `/api/v1/ledger`.
+    /// The collector's answer to a request such as `/api/v1/ledger`.
     pub(crate) fn ask(&self, path: &str) -> Value {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -64,14 +66,14 @@ impl World {
         serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
     }
 
-    /// Kills what was started for a part of the lab.
+    /// Kills the processes of a part of the lab.
     pub(crate) fn kill(&self, part: &str) {
         for process in self.processes(part) {
             let pid = i32::try_from(process["pid"].as_i64().unwrap()).unwrap();
             let pid = rustix::process::Pid::from_raw(pid).unwrap();
             rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
         }
-        // On a busy machine they are still there for a moment.
+        // On a busy machine they remain for a moment.
         let has_ended = |_| {
             sleep(Duration::from_millis(10));
             self.processes(part).iter().all(|process| process["is_alive"] == false)

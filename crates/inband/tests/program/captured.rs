@@ -1,7 +1,7 @@
-//! Are packets read that somebody else's switch wrote?
+//! Captures from other vendors' switches are decoded.
 //!
-//! The captures are under a licence that keeps them out of this repository. They are looked for in the folder that
-//! `INBAND_VECTORS` names, or in `shared/vectors` beside the repository, and skipped where they are not.
+//! Their licence keeps the captures out of this repository. They are read from the folder that
+//! `INBAND_VECTORS` names, or from `shared/vectors` beside the repository, and skipped if they are missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Certificates as people make them with openssl, which are their own authority.
+//! Self-signed certificates as made with openssl.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ fn a_webhook_reaches_a_server_whose_certificate_openssl_has_made() {
     // A new flow is an event.
     sender.send(0..50);
 
-    // The server has nothing there, which it says over TLS.
+    // The server has nothing at that path, and answers 404 over TLS.
     let deadline = Instant::now() + Duration::from_secs(20);
     while !sender.get("/api/v1/ledger").contains("404") {
         assert!(Instant::now() < deadline, "{}\n{}", sender.said(), sender.get("/api/v1/ledger"));
@@ -49,14 +49,14 @@ fn a_webhook_reaches_a_server_whose_certificate_openssl_has_made() {
     }
 }
 
-/// A collector with a certificate as `openssl req -x509` makes it; `None` where there is no openssl.
+/// A collector with a certificate made by `openssl req -x509`; `None` if openssl is missing.
 pub(crate) fn start_with_tls(folder: &Folder) -> Option<Collector<'_>> {
     make(folder, "certificate", "/CN=localhost", "30")?;
     let settings = "tls_certificate = \"certificate.pem\"\ntls_key = \"certificate-key.pem\"\n";
     Some(Collector::start_with(folder, settings, "exec \"$0\" \"$@\""))
 }
 
-/// Makes `NAME.pem` and `NAME-key.pem`; `None` where there is no openssl.
+/// Makes `NAME.pem` and `NAME-key.pem`; `None` if openssl is missing.
 fn make(folder: &Folder, name: &str, subject: &str, days: &str) -> Option<()> {
     let (key, certificate) = (format!("{name}-key.pem"), format!("{name}.pem"));
     let made = Command::new("openssl")

@@ -1,4 +1,4 @@
-//! Does the program meet its users as promised: exit codes, messages, stdin, help?
+//! The command line: exit codes, messages, stdin, help.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -182,7 +182,7 @@ fn decode_takes_code_points_from_a_node() {
         outcome.stdout.lines().count()
     };
     assert_eq!(kinds("decode --json int.pcap"), 5);
-    // GRE and VXLAN-GPE are as by default, DSCP and UDP port are not.
+    // GRE and VXLAN-GPE have the default marks, DSCP and UDP port do not.
     assert_eq!(kinds("decode --json -c node.toml int.pcap"), 2);
     assert_eq!(kinds("decode --json -c node.toml --dscp 0x17 int.pcap"), 4);
 }

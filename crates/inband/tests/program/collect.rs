@@ -1,4 +1,4 @@
-//! Does `inband collect` count every report, keep it, and say what is wrong?
+//! `inband collect` counts every report, stores it, and reports errors.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -187,7 +187,7 @@ fn what_was_sent_before_the_end_is_stored_and_kill_loses_nothing_that_was_told_a
     let asked = folder.run_arguments(&["query", "--json", "SELECT count(*) AS n FROM observations"]);
     assert_eq!(asked.stdout.trim(), "{\"n\":200}", "{}", asked.stderr);
 
-    // A new one takes up what the killed one left.
+    // The next one recovers what the killed one left.
     let collector = Collector::start(&folder);
     collector.send(200..250);
     collector.wait_for("accepted", 50);
@@ -347,7 +347,7 @@ fn the_store_of_another_user_may_lie_below_directories_of_root() {
     let folder = Folder::new("collect-user-below-root");
     let root = std::env::temp_dir().join(format!("inband-of-root-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&root);
-    // Nobody but root makes anything in there.
+    // Only root can create anything in there.
     std::fs::create_dir_all(&root).unwrap();
     std::fs::set_permissions(&root, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let data = root.join("lib/inband/data");

@@ -1,4 +1,4 @@
-//! Does the collector's ledger balance, and its memory stay bounded, whatever goes wrong around it?
+//! The collector's ledger balances, and its memory stays bounded, under faults around it.
 
 use std::net::UdpSocket;
 use std::process::Command;
@@ -9,11 +9,11 @@ use serde_json::Value;
 use crate::collector::{Collector, report};
 use crate::folder::Folder;
 
-/// Files of at most 64 blocks of 512 bytes: to the program that is a full disk. The signal that would end it is
-/// ignored, which it inherits.
+/// Limits files to 64 blocks of 512 bytes, which the program sees as a full disk. The signal that would end
+/// it is ignored, and the program inherits that.
 pub(crate) const FULL_DISK: &str = "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"";
 
-/// Gives a program another time of day than the machine has.
+/// Gives a program another time of day than the machine's.
 const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
 
 #[test]
@@ -21,7 +21,7 @@ fn a_full_disk_is_told_and_every_report_is_stored_or_counted_as_failed() {
     let folder = Folder::new("collect-full-disk");
     let collector = Collector::start_with(&folder, "", FULL_DISK);
     assert_eq!(collector.ask("/readyz").0, 200);
-    // What is small may still fit, and then the disk is well for a moment.
+    // A small write may still succeed, and the disk is then healthy for a moment.
     let mut sent = 0;
     let why = until(&collector, &mut sent, || {
         let (status, why) = collector.ask("/readyz");
@@ -48,7 +48,7 @@ fn a_store_whose_directory_disappears_is_told_within_a_second_and_by_the_exit_co
     collector.wait_for("stored", 10);
     let history = folder.path("inband-data");
     std::fs::remove_dir_all(&history).unwrap();
-    // Nothing can be made in the place of a file.
+    // Nothing can be created below a file.
     std::fs::write(&history, b"").unwrap();
     let removed = Instant::now();
     let within = |what: &str, is_so: &dyn Fn() -> bool| {
@@ -63,7 +63,7 @@ fn a_store_whose_directory_disappears_is_told_within_a_second_and_by_the_exit_co
     let event = within("an event", &|| collector.get("/api/v1/events").contains("history-trouble"));
     within("stderr", &|| collector.said().contains("history: "));
 
-    // A second, and what a busy machine takes to answer.
+    // One second, plus the time of a busy machine to answer.
     assert!(ready.max(event) < Duration::from_secs(3), "{ready:?} {event:?}");
     assert_eq!((collector.count("stored"), collector.count("store_failed")), (0, 10));
     assert_eq!(collector.interrupt(), Some(1));
@@ -91,7 +91,7 @@ fn what_happens_to_sequence_numbers_is_told_by_its_name() {
     let folder = Folder::new("collect-sequences");
     let collector = Collector::start(&folder);
     let last = (1 << 22) - 1;
-    // Across the wrap: one is missing, one comes twice, two change places.
+    // Across the wrap: one is missing, one comes twice, two are swapped.
     collector.send([last - 2, last - 1, last, 0, 2, 3, 3, 5, 4, 6]);
     collector.wait_for("received", 10);
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -256,7 +256,7 @@ fn spoofed_node_ids_stay_within_the_bounds() {
     assert_eq!(collector.ask("/api/v1/nodes?limit=5").0, 200);
 }
 
-/// Starts a collector whose time of day is off by `offset` seconds; `None` where there is nothing to set a clock with.
+/// Starts a collector whose time of day is off by `offset` seconds; `None` if libfaketime is missing.
 fn start_with_clock<'a>(folder: &'a Folder, offset: &str) -> Option<Collector<'a>> {
     if !std::path::Path::new(FAKETIME).exists() {
         eprintln!("skipped: libfaketime is not installed");
@@ -267,7 +267,7 @@ fn start_with_clock<'a>(folder: &'a Folder, offset: &str) -> Option<Collector<'a
         "export LD_PRELOAD={FAKETIME} FAKETIME_TIMESTAMP_FILE=$PWD/time FAKETIME_NO_CACHE=1 \
          FAKETIME_DONT_FAKE_MONOTONIC=1"
     );
-    // Otherwise this would show nothing.
+    // Without the offset the test would prove nothing.
     let date = format!("{fake}; date +%s > date");
     assert!(Command::new("sh").args(["-c", &date]).current_dir(folder.path("")).status().unwrap().success());
     let shown: i64 = std::fs::read_to_string(folder.path("date")).unwrap().trim().parse().unwrap();
@@ -277,7 +277,7 @@ fn start_with_clock<'a>(folder: &'a Folder, offset: &str) -> Option<Collector<'a
     Some(Collector::start_with(folder, "", &format!("{fake}; exec \"$0\" \"$@\"")))
 }
 
-/// Sets the time of day of what `start_with_clock` has started; nobody reads half of it.
+/// Sets the time of day of what `start_with_clock` has started; the file is replaced atomically.
 fn set_clock(folder: &Folder, offset: &str) {
     std::fs::write(folder.path("time.new"), offset).unwrap();
     std::fs::rename(folder.path("time.new"), folder.path("time")).unwrap();
@@ -288,7 +288,7 @@ fn time_of_day() -> u64 {
     u64::try_from(since_1970.as_nanos()).unwrap()
 }
 
-/// Sends reports until something is found.
+/// Sends reports until `find` returns something.
 fn until<T>(collector: &Collector<'_>, sent: &mut u32, find: impl Fn() -> Option<T>) -> T {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
@@ -302,7 +302,7 @@ fn until<T>(collector: &Collector<'_>, sent: &mut u32, find: impl Fn() -> Option
     }
 }
 
-/// Waits until each datagram was received or dropped by the kernel, and gives the counts.
+/// Waits until each datagram was received or dropped by the kernel, and returns the counts.
 fn wait_for_all(collector: &Collector<'_>, sent: u64) -> impl Fn(&str) -> u64 {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
@@ -316,7 +316,7 @@ fn wait_for_all(collector: &Collector<'_>, sent: u64) -> impl Fn(&str) -> u64 {
     }
 }
 
-/// Waits until no report is on its way to the disk; gives how many were stored and failed.
+/// Waits until every accepted report is stored or failed; returns both counts.
 fn wait_until_settled(collector: &Collector<'_>) -> (u64, u64) {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {

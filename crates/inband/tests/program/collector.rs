@@ -1,4 +1,4 @@
-//! How do tests run a collector beside them, send it reports and ask it?
+//! A collector process for tests, with functions to send it reports and to query it.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use crate::folder::Folder;
 
-/// A collector that runs in a folder; it is killed when this is dropped.
+/// A collector that runs in a folder; it is killed on drop.
 pub(crate) struct Collector<'a> {
     child: Child,
     folder: &'a Folder,
-    /// Where it takes reports.
+    /// The address that receives reports.
     pub(crate) reports: SocketAddr,
-    /// Where it answers.
+    /// The address of the API.
     pub(crate) api: SocketAddr,
 }
 
@@ -27,12 +27,12 @@ impl<'a> Collector<'a> {
         Collector::start_with(folder, "", "exec \"$0\" \"$@\"")
     }
 
-    /// Starts a collector with more settings, by a line of shell in which `"$0" "$@"` is the program.
+    /// Starts a collector with further settings, through a shell line in which `"$0" "$@"` is the program.
     pub(crate) fn start_with(folder: &'a Folder, settings: &str, shell: &str) -> Collector<'a> {
         let listen =
             format!("[receive]\nlisten = [\"127.0.0.1:0\"]\n[api]\nlisten = \"127.0.0.1:0\"\n{settings}");
         fs::write(folder.path("collector.toml"), listen).unwrap();
-        // Under `nohup` SIGHUP is ignored, and so it would be in the collector.
+        // Under `nohup` SIGHUP is ignored, and the collector would inherit that.
         let mut child = Command::new("env")
             .args(["--default-signal=HUP", "sh"])
             .args(["-c", shell, env!("CARGO_BIN_EXE_inband"), "collect", "-c", "collector.toml"])
@@ -44,7 +44,7 @@ impl<'a> Collector<'a> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let said = fs::read_to_string(folder.path("stderr")).unwrap();
-            // The kernel chose the ports; the collector says which, and where it answers as the last thing.
+            // The kernel chose the ports; the collector prints them, the API's address last.
             if let Some((reports, api)) = addresses(&said) {
                 return Collector { child, folder, reports, api };
             }
@@ -58,12 +58,12 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Its process.
+    /// The process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// What it has said on stderr.
+    /// What it has printed on stderr.
     pub(crate) fn said(&self) -> String {
         fs::read_to_string(self.folder.path("stderr")).unwrap()
     }
@@ -76,7 +76,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The status and the body of an answer.
+    /// The status and the body of a response.
     pub(crate) fn ask(&self, path: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(self.api).unwrap();
         stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
@@ -86,18 +86,18 @@ impl<'a> Collector<'a> {
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 
-    /// The body of an answer.
+    /// The body of a response.
     pub(crate) fn get(&self, path: &str) -> String {
         self.ask(path).1
     }
 
-    /// One count of the ledger's total.
+    /// One count of the ledger's totals.
     pub(crate) fn count(&self, key: &str) -> u64 {
         let ledger: Value = serde_json::from_str(&self.get("/api/v1/ledger")).unwrap();
         ledger["total"][key].as_u64().unwrap()
     }
 
-    /// Waits until the ledger says so, and gives what it says at last.
+    /// Waits until the count is reached, and returns its last value.
     pub(crate) fn wait_for(&self, key: &str, count: u64) -> u64 {
         let deadline = Instant::now() + PATIENCE;
         while self.count(key) < count && Instant::now() < deadline {
@@ -106,21 +106,21 @@ impl<'a> Collector<'a> {
         self.count(key)
     }
 
-    /// The most memory it has had, bytes.
+    /// The peak resident memory, bytes.
     pub(crate) fn peak_memory(&self) -> u64 {
         let status = self.status();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1_024
     }
 
-    /// The memory it has, bytes.
+    /// The resident memory, bytes.
     pub(crate) fn memory(&self) -> u64 {
         let status = self.status();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1_024
     }
 
-    /// What the kernel says of its process.
+    /// The process's status file in `/proc`.
     pub(crate) fn status(&self) -> String {
         fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap()
     }
@@ -131,12 +131,12 @@ impl<'a> Collector<'a> {
         self.child.wait().unwrap();
     }
 
-    /// Asks it to end, and gives the exit code.
+    /// Interrupts it, and returns the exit code.
     pub(crate) fn interrupt(self) -> Option<i32> {
         self.signal("INT")
     }
 
-    /// Sends it a signal that ends it, and gives the exit code.
+    /// Sends it a signal that ends it, and returns the exit code.
     pub(crate) fn signal(mut self, name: &str) -> Option<i32> {
         self.tell(name);
         self.child.wait().unwrap().code()

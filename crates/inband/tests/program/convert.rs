@@ -1,4 +1,4 @@
-//! Does `inband convert` carry names over, and does the collector use them?
+//! `inband convert` keeps names, and the collector uses them.
 
 use serde_json::{Value, json};
 
@@ -109,7 +109,7 @@ fn node_takes_what_convert_makes_of_a_network_configuration_of_onos() {
         .with("netcfg.json", netcfg)
         .with("block.json", block)
         .with("in.pcap", capture);
-    // Ports that are no edges are not in the file of ONOS, and have the defaults of a node.
+    // ONOS's file lists edge ports only; other ports have a node's defaults.
     for (convert, ingress, egress) in [
         ("netcfg.json --device device:leaf1", 260, 268),
         ("netcfg.json --device device:leaf1", 260, 1),

@@ -1,4 +1,4 @@
-//! Does `inband doctor` tell the truth of this machine, whoever asks?
+//! `inband doctor` reports the true state of this machine to every user.
 
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
@@ -33,7 +33,7 @@ fn doctor_tells_people_the_same() {
     let folder = Folder::new("doctor-text");
     let (text, json) = (folder.run("doctor"), folder.run("doctor --json"));
     let answer: Value = serde_json::from_str(&json.stdout).unwrap();
-    // Between the two others may take the port, or the disk.
+    // Between the two runs other processes may take the port, or the disk.
     let is_stable = |check: &&Value| check["area"] != "collector";
     for check in answer["checks"].as_array().unwrap().iter().filter(is_stable) {
         assert!(text.stdout.contains(check["name"].as_str().unwrap()), "{check}");
@@ -52,7 +52,7 @@ fn doctor_calls_the_receive_buffer_what_the_kernel_grants_whoever_asks() {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let is_forced = sockopt::set_socket_recv_buffer_size_force(&socket, wanted).is_ok();
     let limited = if most >= wanted as u64 { "ok" } else { "degraded" };
-    // The same machine by root and by a user without privileges, who cannot pass the limit.
+    // The same machine for root and for an unprivileged user, who cannot exceed the limit.
     let mut callers = vec![(None, if is_forced { "ok" } else { limited })];
     if is_forced {
         callers.push((Some(65_534), limited));
@@ -64,7 +64,7 @@ fn doctor_calls_the_receive_buffer_what_the_kernel_grants_whoever_asks() {
             command.uid(user).gid(user);
         }
         let output = match command.output() {
-            // The program may lie where that user cannot go.
+            // The program may be in a directory that this user cannot enter.
             Err(error) if user.is_some() && error.kind() == ErrorKind::PermissionDenied => continue,
             output => output.unwrap(),
         };

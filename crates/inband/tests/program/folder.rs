@@ -1,4 +1,4 @@
-//! How do tests run the program? In a folder of their own, with files and stdin, as a user would.
+//! Runs the program in a folder of the test, with files and stdin, as a user would.
 
 use std::fs;
 use std::io::Write;
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A folder in which the program is run.
+/// A folder in which the program runs.
 pub(crate) struct Folder(PathBuf);
 
-/// What the program did.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// The exit code.
     pub(crate) code: i32,
-    /// What it printed as results.
+    /// The results it printed.
     pub(crate) stdout: String,
-    /// What it printed as messages.
+    /// The messages it printed.
     pub(crate) stderr: String,
 }
 
-/// What a test that failed has left is kept.
+/// The folder of a failed test is kept.
 impl Drop for Folder {
     fn drop(&mut self) {
         if !std::thread::panicking() {
@@ -30,7 +30,7 @@ impl Drop for Folder {
 }
 
 impl Folder {
-    /// An empty folder for the test called `name`, or for one of several that say the same.
+    /// An empty folder for the test called `name`; several tests may use one name.
     pub(crate) fn new(name: &str) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -79,7 +79,7 @@ impl Folder {
     /// Runs the program with `stdin`.
     pub(crate) fn run_with(&self, arguments: &str, stdin: &[u8]) -> Outcome {
         let mut child = self.command(arguments).spawn().unwrap();
-        // A program that does not read its stdin may be gone before all is written.
+        // A program that does not read its stdin may end before all is written.
         let _ = child.stdin.take().unwrap().write_all(stdin);
         Outcome::of(child.wait_with_output().unwrap())
     }

@@ -1,7 +1,7 @@
-//! Is every hand-built packet decoded as its builder labelled it, whichever version it is of?
+//! Every hand-built packet, of any version, decodes as its builder labelled it.
 //!
-//! The packets are in `testdata/packets`. Where the folder that `INBAND_VECTORS` names, or `shared/vectors` beside the
-//! repository, has a `vectors.json`, it is held to be the same.
+//! The packets are in `testdata/packets`. If the folder that `INBAND_VECTORS` names, or `shared/vectors`
+//! beside the repository, has a `vectors.json`, it must be the same.
 
 use std::collections::BTreeMap;
 use std::fs;

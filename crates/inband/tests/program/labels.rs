@@ -1,11 +1,11 @@
-//! Does a decoded packet show every value that its builder labelled?
+//! A decoded packet contains every value that its builder labelled.
 
 mod int;
 mod report;
 
 use serde_json::Value;
 
-/// A part of a packet, and what its builder calls it.
+/// A part of a packet, with its builder's label.
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) label: String,
@@ -15,7 +15,7 @@ pub(crate) struct Segment {
 /// Compares a line of `decode --json` with the parts of the packet, in their order.
 ///
 /// # Panics
-/// Panics at the first value that is another one, and at a label without a rule.
+/// At the first value that differs, and at a label without a rule.
 pub(crate) fn check(line: &Value, segments: &[Segment]) {
     let mut reader = Reader { line, holder: line, reports: 0, headers: 0, destination: String::new() };
     for segment in segments {
@@ -23,16 +23,16 @@ pub(crate) fn check(line: &Value, segments: &[Segment]) {
     }
 }
 
-/// Walks through the parts beside what was decoded.
+/// Walks through the parts and the decoded line together.
 struct Reader<'a> {
     line: &'a Value,
-    /// What holds the INT headers at hand: the line, or a report in it.
+    /// What contains the current INT headers: the line, or a report in it.
     holder: &'a Value,
     /// Reports so far.
     reports: usize,
     /// INT headers of the holder so far.
     headers: usize,
-    /// The contents of the destination header at hand, hexadecimal.
+    /// The contents of the current destination header, hexadecimal.
     destination: String,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         assert_eq!(self.line["encapsulation"], name);
     }
 
-    /// The INT header at hand.
+    /// The current INT header.
     fn header(&self) -> &'a Value {
         &self.holder["int"][self.headers - 1]
     }

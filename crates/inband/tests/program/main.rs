@@ -1,4 +1,4 @@
-//! Does the program do what its users are promised? Runs it as they do.
+//! Tests of the program as its users run it.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its world is to fail")]
 
 mod captured;

@@ -1,11 +1,11 @@
-//! What people are told of their mistakes: in a sentence that names what is wrong, before anything is made.
+//! Messages about users' errors: one sentence that names what is wrong, before anything is created.
 
 use std::time::{Duration, Instant};
 
 use crate::collector::Collector;
 use crate::folder::{Folder, Outcome};
 
-/// Runs `collect` with a mistake in its settings; nothing may have been made.
+/// Runs `collect` with an error in its settings; asserts that nothing was created.
 fn mistake(folder: Folder, settings: &str) -> Outcome {
     let folder = folder.with("collector.toml", settings);
     let outcome = folder.run("collect -c collector.toml");
@@ -102,7 +102,7 @@ fn top_without_a_pause_is_refused() {
         assert_eq!(refused.code, 2, "{interval}: {}", refused.stderr);
         assert!(refused.stderr.contains("--interval"), "{}", refused.stderr);
     }
-    // A pause that may be is no mistake; nobody answers there.
+    // A valid interval is accepted; the address does not answer.
     let asked = Folder::new("messages-top").run("top 127.0.0.1:1 --interval=10ms");
     assert_eq!(asked.code, 1, "{}", asked.stderr);
 }
@@ -110,7 +110,7 @@ fn top_without_a_pause_is_refused() {
 #[test]
 fn a_demo_whose_copies_nobody_takes_says_so() {
     let folder = Folder::new("messages-demo");
-    // A port that was free a moment ago.
+    // A port that was free a moment before.
     let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let demo = folder.run(&format!("demo --json --duration 1s --report-to {closed}"));
 

@@ -1,4 +1,4 @@
-//! Does a packet come through source, transit hop and sink as it was, in whatever capture it stands?
+//! Packets pass source, transit hop and sink unchanged, in every capture format.
 
 use std::fs;
 use std::path::Path;

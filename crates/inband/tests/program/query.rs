@@ -1,4 +1,4 @@
-//! Does `inband query` answer what is stored, and say what is wrong?
+//! `inband query` returns what is stored, and reports errors.
 
 use inband_model::{Flow, HopRecord, Nanos, NodeId};
 use inband_store::{Batch, Offered, Store, StoreSettings};
@@ -49,7 +49,7 @@ fn damage_gives_3_is_named_on_stderr_and_the_rest_is_answered() {
     let hour = folder.path("history/observations/date=2023-11-14/hour=22");
     let segment = std::fs::read_dir(hour).unwrap().next().unwrap().unwrap().path();
     let mut bytes = std::fs::read(&segment).unwrap();
-    // The first column, behind the magic, is the time.
+    // The first column, after the magic, is the time.
     bytes[40] ^= 1;
     std::fs::write(&segment, bytes).unwrap();
     let ask =

@@ -1,4 +1,4 @@
-//! `inband collect --read` stores and exports all it reads, or says what is missing.
+//! `inband collect --read` stores and exports all it reads, or reports what is missing.
 
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
@@ -57,7 +57,7 @@ fn a_replay_gives_an_output_that_never_answers_its_grace_and_says_what_is_missin
     assert_eq!(counts(&outcome, ["stored", "exported"]), [2_000, 0]);
     let missing = "error: the replay is incomplete: otlp: of 1 message 1 given up (1 stopped): ";
     assert!(outcome.stderr.contains(missing), "{}", outcome.stderr);
-    // Five seconds without an answer, and as long at the end.
+    // Five seconds without an answer, and as much at the end.
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
 }
 
@@ -91,7 +91,7 @@ fn capture(reports: u32, length: Duration) -> Vec<u8> {
     capture
 }
 
-/// Counts of the total of a ledger.
+/// Counts of a ledger's totals.
 fn counts<const N: usize>(outcome: &Outcome, keys: [&str; N]) -> [u64; N] {
     let ledger: Value = serde_json::from_str(&outcome.stdout).unwrap();
     keys.map(|key| ledger["total"][key].as_u64().unwrap())

@@ -1,4 +1,4 @@
-//! Crowds of callers that are silent, slow or do not read, beside those who ask.
+//! Crowds of callers that are silent, slow or do not read, beside callers that ask.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -85,7 +85,7 @@ fn a_collector_that_runs_out_of_descriptors_sends_silent_callers_away_and_counts
     let mut crowd = Crowd::new(collector.api, &[Kind::Silent]);
     crowd.grow(40);
     assert_eq!(ask(collector.api, "/healthz").0, 200);
-    // The limit is lowered while it runs, to a few files more than are open.
+    // The limit is lowered at run time, to a few files more than are open.
     let pid = Pid::from_raw(i32::try_from(collector.id()).unwrap());
     let open = std::fs::read_dir(format!("/proc/{}/fd", collector.id())).unwrap().count();
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
@@ -100,7 +100,7 @@ fn a_collector_that_runs_out_of_descriptors_sends_silent_callers_away_and_counts
     }
     let metrics = collector.get("/metrics");
     let evicted = number(&metrics, "inband_api_connections_closed_total{reason=\"descriptors\"}");
-    // Some 50 of 60 found no descriptor, and each took that of a caller who asked nothing.
+    // Some 50 of 60 found no descriptor, and each got that of an idle caller.
     assert!((40..=64).contains(&evicted), "{metrics}");
     let accepted = number(&metrics, "inband_api_connections_accepted_total");
     assert_eq!(accepted, crowd.opened + 5, "all were let in: {metrics}");
@@ -134,7 +134,7 @@ fn thousands_of_slow_callers_delay_nobody_by_a_tenth_of_a_second() {
     assert!(over <= most && over_tls.is_none_or(|over| over <= most), "{over:?} {over_tls:?}");
 }
 
-/// Asks while the crowd is there, prints how long answers took, and gives what 99 of 100 stayed below.
+/// Sends requests while the crowd is connected, prints the response times, and returns their 99th percentile.
 fn measure(
     name: &str,
     mut crowd: Crowd,
@@ -149,7 +149,7 @@ fn measure(
         if dripped.elapsed() >= Duration::from_secs(1) {
             dripped = Instant::now();
             crowd.drip();
-            // Those who were sent away come again.
+            // Disconnected callers connect again.
             crowd.come_again(callers / 10);
         }
         for path in ["/healthz", "/metrics"] {
@@ -172,7 +172,7 @@ fn measure(
     p99
 }
 
-/// What a caller does.
+/// The behaviour of a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Nothing.
@@ -187,7 +187,7 @@ enum Kind {
     Stream,
 }
 
-/// Callers of some kinds, from a hundred addresses.
+/// Callers of several kinds, from a hundred addresses.
 struct Crowd {
     api: SocketAddr,
     kinds: Vec<Kind>,
@@ -209,17 +209,17 @@ impl Crowd {
         }
     }
 
-    /// Sends a byte of each slow caller.
+    /// Sends a byte from each slow caller.
     fn drip(&mut self) {
         for (kind, caller) in &mut self.callers {
             if matches!(kind, Kind::Header | Kind::Body | Kind::Handshake) {
-                // One that was sent away notices later.
+                // A disconnected caller notices later.
                 let _ = caller.write(b"a");
             }
         }
     }
 
-    /// Calls again for at most `most` of those who were sent away.
+    /// Connects at most `most` disconnected callers again.
     fn come_again(&mut self, most: usize) {
         let gone = |caller: &TcpStream| match caller.peek(&mut [0]) {
             Ok(bytes) => bytes == 0,
@@ -244,7 +244,7 @@ impl Crowd {
         let first: &[u8] = match kind {
             Kind::Silent => b"",
             Kind::Header => b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ",
-            // A record that says more bytes follow.
+            // A record whose length is larger than what follows.
             Kind::Handshake => &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3],
             Kind::Body => {
                 b"POST /api/v1/query HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n\
@@ -252,14 +252,14 @@ impl Crowd {
             }
             Kind::Stream => b"GET /api/v1/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
         };
-        // It may have been sent away already.
+        // It may have been disconnected already.
         let _ = stream.write_all(first);
         stream.set_nonblocking(true).unwrap();
         stream
     }
 }
 
-/// Asks on a connection of its own.
+/// Sends a request on a connection of its own.
 fn ask(api: SocketAddr, path: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(api).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -270,7 +270,7 @@ fn ask(api: SocketAddr, path: &str) -> (u16, String) {
     (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
 }
 
-/// Asks with the collector's own certificate as the authority.
+/// Sends a request, with the collector's own certificate as the authority.
 fn ask_over_tls(folder: &Folder, api: SocketAddr, path: &str) -> Result<(u16, String), ureq::Error> {
     let authorities = inband_export::Authorities::read(&folder.path("certificate.pem")).unwrap();
     let config = ureq::Agent::config_builder().timeout_global(Some(Duration::from_secs(20))).build();

@@ -1,4 +1,4 @@
-//! A collector under load for a long time, with faults thrown in: its memory stays, and its sums balance.
+//! A collector under load for a long time, with faults: its memory stays bounded, and its counts balance.
 
 use std::net::UdpSocket;
 use std::sync::Arc;
@@ -29,10 +29,10 @@ fn a_short_soak_with_every_fault_balances() {
     soak(Duration::from_secs(6), 4_000, Duration::from_secs(1));
 }
 
-/// Sends for so long, prints the memory once in each `step`, and checks what became of everything.
+/// Sends for `time`, prints the memory in each `step`, and checks what became of every datagram.
 fn soak(time: Duration, per_second: u64, step: Duration) {
     let folder = Folder::new("soak");
-    // Of the reports of an hour, 1.2 GB are stored; with less, retention runs.
+    // An hour of reports is 1.2 GB when stored; with a smaller size, retention runs.
     let max_size = std::env::var("MAX_SIZE").unwrap_or_else(|_| "5GB".to_owned());
     let settings = format!("[store]\nmax_size = \"{max_size}\"\n");
     let collector = Collector::start_with(&folder, &settings, "exec \"${PROGRAM:-$0}\" \"$@\"");
@@ -81,15 +81,15 @@ fn soak(time: Duration, per_second: u64, step: Duration) {
     assert_eq!(count("received"), parts.iter().sum::<u64>(), "{total}");
     assert_eq!(count("accepted_reports"), count("stored") + count("store_failed"), "{total}");
     assert!(parts[0] > 0 && parts[2] > 0, "faults were thrown in: {total}");
-    // Among the latest events of any kind there may be none.
+    // The latest events of all kinds need not include one.
     let events = collector.get("/api/v1/events?kind=sequence-reset");
     assert!(events.contains("sequence-reset"), "nodes began anew: {events}");
-    // A short run has not filled its tables at a tenth of its time.
+    // A short run has not filled its tables after a tenth of its time.
     assert!(time < Duration::from_secs(1_200) || growth <= 1.05, "{growth}");
     assert_eq!(collector.interrupt(), Some(0));
 }
 
-/// What is done to the collector.
+/// The faults applied to the collector.
 struct Faults {
     every: Duration,
     next: Duration,
@@ -97,7 +97,7 @@ struct Faults {
 }
 
 impl Faults {
-    /// Stops the collector, and with it everything it does to its disk, for a moment.
+    /// Stops the collector, including its disk writes, for a moment.
     fn look(&mut self, collector: &Collector<'_>, now: Duration) {
         if now < self.next {
             return;
@@ -110,7 +110,7 @@ impl Faults {
     }
 }
 
-/// A process that sends the reports of some nodes.
+/// A sender of the reports of some nodes.
 struct Sender {
     socket: UdpSocket,
     to: std::net::SocketAddr,
@@ -120,7 +120,7 @@ struct Sender {
     turn: u64,
 }
 
-/// A node with its next number, and datagrams of flows of its own.
+/// A node with its next sequence number, and datagrams of its own flows.
 struct Node {
     next: u32,
     datagrams: Vec<Vec<u8>>,
@@ -143,8 +143,8 @@ impl Sender {
         }
     }
 
-    /// Sends until the time is over: each in a thousand twice, one damaged; in each tenth of the time a node begins
-    /// anew, and in each seventh the process is killed and started again.
+    /// Sends until the time is over: one datagram in a thousand twice, one in a thousand damaged. Every tenth
+    /// of the time a node restarts its sequence, and every seventh the sender pauses and opens a new socket.
     fn run(mut self, per_second: u64, time: Duration, stop: &AtomicBool) {
         let begun = Instant::now();
         let (mut node_restarts, mut kills) = (1, 1);
@@ -178,7 +178,7 @@ impl Sender {
         let node = &mut self.nodes[at % nodes];
         let flow = at / nodes % node.datagrams.len();
         let bytes = &mut node.datagrams[flow];
-        // Version 2, hardware 0, and a number of 22 bits.
+        // Version 2, hardware id 0, and a sequence number of 22 bits.
         bytes[..4].copy_from_slice(&(2 << 28 | node.next & 0x003f_ffff).to_be_bytes());
         node.next = node.next.wrapping_add(1);
         let copies = if self.turn.is_multiple_of(1_000) { 2 } else { 1 };
@@ -193,7 +193,7 @@ impl Sender {
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1_442_695_040_888_963_407);
                 let place = usize::try_from(self.noise >> 33).unwrap() % damaged.len();
-                // Whose it is stays, so that no numbers of others are made up.
+                // The header stays, so that no sequence numbers of other nodes are invented.
                 damaged[place.max(12)] = self.noise.to_le_bytes()[7];
             }
             damaged.truncate(12 + usize::try_from(self.noise >> 40).unwrap() % (damaged.len() - 12));
@@ -203,7 +203,7 @@ impl Sender {
 }
 
 fn put(socket: &UdpSocket, to: std::net::SocketAddr, bytes: &[u8], sent: &AtomicU64) {
-    // A collector that stands still takes no datagram off, which the kernel then drops and counts.
+    // While the collector is stopped, the kernel drops and counts what its buffer cannot hold.
     if socket.send_to(bytes, to).is_ok() {
         sent.fetch_add(1, Ordering::Relaxed);
     }
@@ -214,7 +214,7 @@ fn datagram(node: u32, port: u16) -> Vec<u8> {
     let frame =
         (0..5).fold(md_frame().over(packet().tcp(port, 80)), |frame, hop| frame.hop(node + hop * 100));
     let mut frame = frame.build();
-    // Reports are a multiple of a word long.
+    // A report's length is a multiple of a word.
     frame.resize(frame.len().next_multiple_of(4), 0);
     let group = (0..REPORTS)
         .fold(report_group(node), |group, _| group.with(inner_only().flags(0x20).inner(3, &frame)));
@@ -226,7 +226,7 @@ fn total(collector: &Collector<'_>) -> Value {
     ledger["total"].clone()
 }
 
-/// Waits until nothing is on its way any more, and gives the last total.
+/// Waits until every accepted report is stored or failed, and returns the last totals.
 fn settle(collector: &Collector<'_>) -> Value {
     let deadline = Instant::now() + Duration::from_secs(60);
     let mut last = total(collector);
@@ -256,7 +256,7 @@ fn size(directory: &std::path::Path) -> String {
     format!("{} MB", bytes(directory) / 1_000_000)
 }
 
-/// Processes that send.
+/// Sending threads.
 const SENDERS: u64 = 2;
 /// Nodes of each.
 const NODES: u64 = 10;
@@ -264,5 +264,5 @@ const NODES: u64 = 10;
 const FLOWS: u16 = 200;
 /// Reports in a datagram.
 const REPORTS: u64 = 4;
-/// How long the collector stands still.
+/// How long the collector is stopped.
 const PAUSE: Duration = Duration::from_millis(500);

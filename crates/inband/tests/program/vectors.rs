@@ -1,4 +1,4 @@
-//! Is every hand-built packet decoded to what its builder put in?
+//! Every hand-built packet decodes to what its builder put in.
 
 use std::fs;
 use std::path::Path;
@@ -104,13 +104,13 @@ fn reports_of_mx_and_of_others_are_read() {
         (&mx["int"][0]["type"], &mx["int"][0]["source_only"]),
         (&json!("mx"), &json!("0000000f12345678"))
     );
-    // A switch that rounds Report Length down leaves bytes behind its report.
+    // A switch that rounds Report Length down leaves bytes after its report.
     let local = &lines[6]["reports"][0];
     assert_eq!(local["metadata"]["egress_timestamp"], 73_588_233_557_u64);
     assert_eq!(lines[7]["error"], "individual report at byte 50: Report Length 60 is more than 14");
 }
 
-/// What one INT header of a version before 2.0 says: version, hops as node and one more value.
+/// The contents of one INT header of a version before 2.0: version, and node and one more value per hop.
 fn hops(int: &Value, key: &str) -> Vec<(u64, u64)> {
     let hop = |hop: &Value| (hop["node_id"].as_u64().unwrap(), hop[key].as_u64().unwrap());
     int["hops"].as_array().unwrap().iter().map(hop).collect()

@@ -1,10 +1,10 @@
-//! What do the labels of INT headers and hops promise?
+//! Checks of the labels of INT headers and hops.
 
 use serde_json::{Value, json};
 
 use super::{Reader, hex, number};
 
-/// Checks a part of an INT header; `false` for a label of something else.
+/// Checks a part of an INT header; returns `false` for other labels.
 pub(super) fn check(reader: &mut Reader<'_>, label: &str, bytes: &[u8]) -> bool {
     if label.contains("shim") || label == "Geneve option header" {
         reader.headers += 1;
@@ -55,7 +55,7 @@ fn check_shim(header: &Value, label: &str, bytes: &[u8]) {
         _ if label.contains("GRE") => json!({"ethertype": number(&bytes[2..])}),
         _ if is_2 && bytes[0] >> 2 & 3 == 2 => json!({"ip_protocol": bytes[3]}),
         _ if is_2 || label.contains("v1.0") => json!({"dscp": bytes[3] >> 2}),
-        // Versions with a tail keep it there.
+        // Versions with a tail have it there.
         _ => return,
     };
     assert_eq!(header["original"], original, "{label}");
@@ -133,7 +133,7 @@ fn check_hop(header: &Value, label: &str, bytes: &[u8]) {
     }
 }
 
-/// Node, interfaces, latency, queue and timestamps, as bitmap 0xfc00 asks for them.
+/// Node, interfaces, latency, queue and timestamps, as bitmap 0xfc00 requests.
 fn check_whole_hop(hop: &Value, bytes: &[u8]) {
     let word = |at: usize| match number(&bytes[at..at + 4]) {
         0xffff_ffff => Value::Null,
@@ -148,7 +148,7 @@ fn check_whole_hop(hop: &Value, bytes: &[u8]) {
     assert_eq!(*hop, expected);
 }
 
-/// What is 0 there was not kept, except for the DSCP of packets marked by it.
+/// A value of 0 was not stored, except for the DSCP of packets marked by it.
 fn check_tail(original: &Value, bytes: &[u8]) {
     let kept = |value: u64| if value == 0 { Value::Null } else { value.into() };
     assert_eq!(original["ip_protocol"], kept(bytes[0].into()));

@@ -1,10 +1,10 @@
-//! What do the labels of telemetry reports promise?
+//! Checks of the labels of telemetry reports.
 
 use serde_json::{Value, json};
 
 use super::{Reader, check_flow, hex, number};
 
-/// Checks a part of a report; `false` for a label of something else.
+/// Checks a part of a report; returns `false` for other labels.
 pub(super) fn check(reader: &mut Reader<'_>, label: &str, bytes: &[u8]) -> bool {
     let line = reader.line;
     match label {
