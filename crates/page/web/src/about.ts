@@ -1,4 +1,4 @@
-// What the collector says of itself: units of nodes, and when queues count as congested.
+// The collector's description of itself: the nodes' units, and when queues count as congested.
 
 import { signal } from "@preact/signals";
 import { ask } from "./api";
@@ -7,7 +7,7 @@ import { bytes, count, occupancy } from "./units";
 interface Unit {
   queue_unit: string | null;
   cell_bytes: number | null;
-  /** The utilisation that is a full link. */
+  /** The utilisation of a full link. */
   utilization_full: number | null;
 }
 
@@ -20,7 +20,7 @@ export interface Thresholds {
   reset_bytes: number | null;
 }
 
-/** A table of history. */
+/** A table of the history. */
 interface HistoryTable {
   name: string;
   about: string;
@@ -32,7 +32,7 @@ const units = signal<Map<number, Unit>>(new Map());
 export const thresholds = signal<Thresholds | undefined>(undefined);
 let askedAt = 0;
 
-/** Learns it again, at most once a minute. */
+/** Fetches it again, at most once a minute. */
 export async function learnAbout() {
   if (Date.now() - askedAt < 60_000) return;
   askedAt = Date.now();
@@ -42,30 +42,30 @@ export async function learnAbout() {
     thresholds.value = about.congestion;
     tables.value = about.tables;
   } catch {
-    // Numbers have no unit meanwhile.
+    // Until then numbers have no unit.
     askedAt = 0;
   }
 }
 
-/** How deep a queue of a node is, with its unit where that is known. */
+/** The depth of a node's queue, with its unit where that is known. */
 export function depthOf(node: number, value: number | null): string {
   const unit = units.value.get(node);
   return occupancy(value, bytesOf(unit, value), unit?.queue_unit);
 }
 
-/** How full a link out of a node is, in thousandths; `null` where the node's unit is not known. */
+/** The utilisation of a link out of a node, in thousandths; `null` if the node's unit is unknown. */
 export function permilleOf(node: number, value: number | null): number | null {
   const full = units.value.get(node)?.utilization_full;
   return full && value !== null ? (1000 * value) / full : null;
 }
 
-/** How deep a queue of any node is: in bytes where all nodes whose unit is known count bytes. */
+/** The depth of any node's queue: in bytes if all nodes with a known unit count bytes. */
 export function depthOfAny(value: number | null): string {
   const known = [...units.value.values()].map((unit) => unit.queue_unit);
   return known.length > 0 && known.every((unit) => unit === "bytes") ? bytes(value) : count(value);
 }
 
-/** From how deep on a queue of a node is congested, and below which depth it is calm, in the node's unit; by depth alone. */
+/** The depths that start and end congestion of a node's queue, in the node's unit. */
 export function depthThresholds(node: number): { trigger: number | null; reset: number | null } {
   const [unit, set] = [units.value.get(node), thresholds.value];
   const size = unit?.queue_unit === "bytes" ? 1 : unit?.queue_unit === "cells" ? unit.cell_bytes : null;

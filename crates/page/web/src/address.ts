@@ -1,8 +1,8 @@
-// The address of the page: everything that is chosen is in it, so that a link shows the same to everybody.
+// The address of the page: it contains every choice, so that a link shows the same to everyone.
 
 import { signal } from "@preact/signals";
 
-/** The path under which a proxy shows the page: empty, or such as `/inband`. */
+/** The path below which a proxy serves the page: empty, or such as `/inband`. */
 export const base = new URL(import.meta.url).pathname.replace(/\/page\/[^/]*$/, "");
 
 export interface Address {
@@ -27,10 +27,10 @@ function read(): Address {
 export const address = signal<Address>(read());
 addEventListener("popstate", () => (address.value = read()));
 
-/** What stays when another view opens: the time, and nothing else. */
+/** The parameters that another view keeps: the time, and nothing else. */
 const KEPT = ["live", "at", "span"];
 
-/** Writes an address; `params` that are empty are left out, the time stays unless it is given. */
+/** Writes an address; empty `params` are omitted, the time is kept unless it is given. */
 export function href(path: string, params: Record<string, string | undefined> = {}): string {
   const query = new URLSearchParams();
   const isTime = KEPT.some((name) => name in params);
@@ -50,7 +50,7 @@ export function go(to: string, replace = false) {
   address.value = read();
 }
 
-/** Changes parameters of the address in place; `undefined` takes one out. */
+/** Changes parameters of the address in place; `undefined` removes one. */
 export function set(params: Record<string, string | undefined>, replace = false) {
   const query = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(params)) value ? query.set(name, value) : query.delete(name);
@@ -60,7 +60,7 @@ export function set(params: Record<string, string | undefined>, replace = false)
 
 export const param = (name: string) => address.value.params.get(name) ?? "";
 
-/** Lets links inside the page change the view without loading it again. */
+/** Makes links inside the page change the view without reloading it. */
 export function catchLinks(event: MouseEvent) {
   const link = (event.target as Element).closest?.("a[href]") as HTMLAnchorElement | null;
   const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;

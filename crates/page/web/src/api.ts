@@ -1,10 +1,10 @@
-// Questions to the API.
+// Requests to the API.
 
 import { signal } from "@preact/signals";
 import { base } from "./address";
 import { parse } from "./json";
 
-/** Why there is no answer, in words. */
+/** Why a request has no answer, in words. */
 export class Refusal extends Error {
   constructor(
     readonly asked: string,
@@ -15,7 +15,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The token of this tab; it is in no address, and is gone with the tab. */
+/** The token of this tab; it is in no address, and is discarded with the tab. */
 export const token = signal(sessionStorage.getItem("inband-token") ?? "");
 export const isTokenWanted = signal(false);
 /** By how much the collector's clock is ahead of this browser's, nanoseconds. */
@@ -31,7 +31,7 @@ export function headers(): Record<string, string> {
   return token.value ? { authorization: "Bearer " + token.value } : {};
 }
 
-/** Questions to history wait for each other, as the collector answers two at a time. */
+/** Queries of the history are serialized, because the collector answers two at a time. */
 const turns: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
 let next = 0;
 
@@ -43,7 +43,7 @@ export function ask(path: string, init: RequestInit = {}): Promise<any> {
   return answer;
 }
 
-/** Asks again while others have their turn. */
+/** Repeats the request while the collector is busy with others. */
 async function patiently(path: string, init: RequestInit): Promise<any> {
   for (let left = 20; ; left--) {
     try {
@@ -85,7 +85,7 @@ async function once(path: string, init: RequestInit): Promise<any> {
   return body;
 }
 
-/** An answer that is a file. */
+/** An answer as a file. */
 export async function file(path: string, init: RequestInit): Promise<Blob> {
   const answer = await fetch(`${base}/api/v1/${path}`, { ...init, headers: { ...headers(), ...(init.headers as Record<string, string>) }, signal: AbortSignal.timeout(60_000) });
   if (answer.status === 401) isTokenWanted.value = true;
@@ -93,7 +93,7 @@ export async function file(path: string, init: RequestInit): Promise<Blob> {
   return answer.blob();
 }
 
-/** The rows of a question in SQL, each an object by column. */
+/** The rows of an SQL query, each an object by column. */
 export async function sql(text: string, signal?: AbortSignal): Promise<Record<string, any>[]> {
   const body = JSON.stringify({ sql: text });
   const init = { method: "POST", body, headers: { "content-type": "application/json" }, signal: signal ?? null };
@@ -106,7 +106,7 @@ export const now = () => BigInt(Date.now()) * 1_000_000n + ahead.value;
 
 function noteClock(answer: Response) {
   const said = Date.parse(answer.headers.get("date") ?? "");
-  // The header has whole seconds, so a second or two says nothing.
+  // The header has whole seconds, so a difference of a second or two means nothing.
   const off = said - Date.now();
   ahead.value = Number.isNaN(said) || Math.abs(off) < 2_000 ? 0n : BigInt(off) * 1_000_000n;
 }

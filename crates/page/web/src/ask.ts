@@ -1,4 +1,4 @@
-// What a view asks for. The old picture stays until the new one is there, and is marked when it is old.
+// Requests of a view. The old data stays until the new data arrives, and is marked when it is stale.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Refusal } from "./api";
@@ -6,17 +6,17 @@ import { Refusal } from "./api";
 export interface Asked<T> {
   data: T | undefined;
   error: Refusal | undefined;
-  /** Whether `data` is that of an earlier question, or could not be brought up to date. */
+  /** Whether `data` answers an earlier request, or could not be updated. */
   isStale: boolean;
-  /** Whether the answer takes its time. */
+  /** Whether the answer is slow. */
   isSlow: boolean;
   again: () => void;
 }
 
 /**
- * Asks whenever `key` changes, and again every `every` milliseconds where it is given.
- * When `news` changes it asks again as soon as no question is on its way; what is shown does not count as old meanwhile.
- * One question at a time is on its way.
+ * Sends a request whenever `key` changes, and every `every` milliseconds if that is given.
+ * A change of `news` sends one as soon as none is pending; the data does not count as stale meanwhile.
+ * At most one request is pending.
  */
 export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promise<T>, every?: number, news?: unknown): Asked<T> {
   const [state, setState] = useState<{ key: string; data?: T; error?: Refusal }>({ key: "" });

@@ -1,15 +1,15 @@
-// Two ways of packets beside each other: what both took, what only one of them did.
+// Two paths of packets side by side: the common hops and links, and those of only one.
 
 import { type Piece, linkKey } from "./packets";
 
-/** One line of the comparison; a piece is missing where that packet did not take it. */
+/** One line of the comparison; `undefined` where that packet did not pass. */
 export interface Beside {
   kind: "hop" | "link";
   now: Piece | undefined;
   then: Piece | undefined;
 }
 
-/** The pieces of both in the order of the packets: between two nodes that both passed, first what was left, then what came instead. */
+/** The pieces of both in packet order: between two common hops, first the old pieces, then the new ones. */
 export function beside(now: Piece[], then: Piece[]): Beside[] {
   const lines: Beside[] = [];
   let [atNow, atThen] = [0, 0];
@@ -29,7 +29,7 @@ export function beside(now: Piece[], then: Piece[]): Beside[] {
 const keyOf = (piece: Piece) =>
   piece.kind === "link" ? linkKey(piece.from.node_id, piece.from.egress_interface, piece.to.node_id, piece.to.ingress_interface) : String(piece.hop.node_id);
 
-/** Where the hops stand that both took, as many as can be without changing the order. */
+/** The positions of the longest common sequence of hops. */
 function common(now: Piece[], then: Piece[]): [number, number][] {
   const isSame = (a: Piece, b: Piece) => a.kind === "hop" && b.kind === "hop" && a.hop.node_id === b.hop.node_id;
   const longest = now.map(() => new Array<number>(then.length + 1).fill(0));

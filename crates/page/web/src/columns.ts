@@ -1,4 +1,4 @@
-// Answers in columns, read row by row.
+// Columnar answers, read row by row.
 
 export type Columns = Record<string, any[]>;
 

@@ -1,4 +1,4 @@
-// How deep queues were, minute by minute, out of history.
+// Queue depths per minute, from the history.
 
 import { sql } from "./api";
 import { MINUTE, type Nanos } from "./time";
@@ -13,7 +13,7 @@ export interface QueueRow {
   reports: number;
 }
 
-/** The deepest queues of a time, each with its depth by column. */
+/** The deepest queues of a time range, each with its depth by column. */
 export interface DepthsOverTime {
   queues: QueueRow[];
   columns: number;
@@ -53,7 +53,7 @@ export async function depthsOf(rows: QueueRow[], from: Nanos, to: Nanos, signal:
 
 const STEPS = [1e3, 1e4, 5e4, 1e5, 5e5, 1e6];
 
-/** The step of the scale, by fixed bounds; 0 where nothing was reported. */
+/** The step of the scale, by fixed bounds; 0 if nothing was reported. */
 export function depthStep(value: number | undefined): number {
   if (value === undefined) return 0;
   const above = STEPS.findIndex((bound) => value < bound);

@@ -1,4 +1,4 @@
-// The fabric: nodes in tiers by their distance from the edge, links, and what one number says of each.
+// The fabric: nodes in tiers by their distance from the edge, links, and one metric of each.
 
 import { permilleOf } from "./about";
 import { ask } from "./api";
@@ -10,13 +10,13 @@ import { UNKNOWN, count, duration, permille, rate } from "./units";
 export interface MapNode {
   id: number;
   tier: number;
-  /** Whether reports of its own have come; else it is known from stacks only. */
+  /** Whether it has sent reports; otherwise it is known only from stacks. */
   reportsItself: boolean;
-  /** The worst of its interfaces, those to hosts included. */
+  /** The worst of its interfaces, including those to hosts. */
   values: Values;
 }
 
-/** An interface, with the link it leads to where paths have shown one. */
+/** An interface, with the link it leads to if a path has shown one. */
 export interface Port {
   node: number;
   port: number | null;
@@ -36,7 +36,7 @@ export interface MapLink {
     values: Values;
 }
 
-/** What is known of the interface a link leaves by; `null`: nothing was reported. */
+/** The metrics of the interface a link leaves by; `null`: nothing was reported. */
 export interface Values {
   p99: number | null;
   max: number | null;
@@ -60,13 +60,13 @@ export const BYS: Record<By, { name: string; write: (value: number | null) => st
   silence: { name: "time since its last path", write: (value) => (value !== null && value < 1e9 ? "under 1\u2009s" : duration(value)), steps: [2e9, 5e9, 1e10, 6e10, 6e11, 3.6e12] },
 };
 
-/** The number that is chosen. */
+/** The chosen metric. */
 export const by = (): By => (param("by") in BYS ? (param("by") as By) : "p99");
 
-/** How many nodes there were when all were asked for last. */
+/** The number of nodes at the last request for all. */
 export let counted = 0;
 
-/** The step of the scale, 1 to 7, by fixed bounds, so that a colour means the same tomorrow; 0 where nothing is known. */
+/** The step of the scale, 1 to 7, by fixed bounds, so that a colour keeps its meaning; 0 if unknown. */
 export function step(by: By, value: number | null): number {
   if (value === null) return 0;
   const above = BYS[by].steps.findIndex((bound) => value < bound);
@@ -81,7 +81,7 @@ export interface Fabric {
   links: MapLink[];
 }
 
-/** The whole fabric, or a node with what it has links to. */
+/** The whole fabric, or a node with its neighbours. */
 export async function fabric(signal: AbortSignal, of?: number): Promise<Fabric> {
   const { from, to } = range();
   const [map] = await Promise.all([ask(`map?from=${from}&to=${to}${of === undefined ? "" : "&node=" + of}`, { signal }), tiersOf(0, signal)]);
@@ -91,7 +91,7 @@ export async function fabric(signal: AbortSignal, of?: number): Promise<Fabric> 
   const ports = new Map<string, Port>();
   for (const row of rowsOf<any>(map.interfaces)) {
     const { node, interface: port, p99, max, depth, drops } = row;
-    // A sketch may say a little more than the largest value was.
+    // A sketch may return slightly more than the largest value.
     const values: Values = { ...nothing, p99: p99 === null ? null : Math.min(p99, max ?? p99), max, depth, drops, reports: row.reports / seconds, utilization: permilleOf(node, row.utilization) };
     ports.set(key(node, port), { node, port, link: undefined, values });
   }
@@ -115,7 +115,7 @@ export async function fabric(signal: AbortSignal, of?: number): Promise<Fabric> 
 
 const nothing: Values = { p99: null, max: null, depth: null, reports: null, utilization: null, drops: null, silence: null };
 
-/** Nodes with the same neighbours, put together by the collector. */
+/** Nodes with the same neighbours, grouped by the collector. */
 export interface Group {
   name: string;
   nodes: number[];
@@ -123,7 +123,7 @@ export interface Group {
   reports: number;
 }
 
-/** Groups, and a fabric of them in which their places are the ids. */
+/** Groups, and a fabric of them whose ids are their positions. */
 export async function groups(by: By, signal: AbortSignal): Promise<{ groups: Group[]; fabric: Fabric }> {
   const { from, to } = range();
   const [map] = await Promise.all([ask(`map?group=auto&by=${by}&from=${from}&to=${to}`, { signal }), tiersOf(0, signal)]);
@@ -148,7 +148,7 @@ function worst(all: Values[]): Values {
 let known = new Map<number, number>();
 let [askedAt, pause, seenNodes] = [0, 2_000, 0];
 
-/** How far from the edge a node mostly is on the paths of flows; asked for again ever more seldom, and soon where there are more nodes. */
+/** The usual distance of nodes from the edge on flows' paths; fetched ever more rarely, but soon after growth. */
 async function tiersOf(nodes: number, signal: AbortSignal): Promise<Map<number, number>> {
   if (nodes > seenNodes && seenNodes) pause = 2_000;
   seenNodes = Math.max(seenNodes, nodes);

@@ -1,6 +1,6 @@
 // Results as files.
 
-/** CSV as RFC 4180 has it; no cell begins with what a spreadsheet would run. */
+/** CSV as in RFC 4180; no cell begins with a character that a spreadsheet would run as a formula. */
 export function csv(columns: string[], rows: unknown[][]): string {
   return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }
@@ -13,7 +13,7 @@ function cell(value: unknown): string {
   return /[",\r\n]/.test(safe) || safe !== text ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A JSON object a line, with all digits of large numbers. */
+/** One JSON object per line, with all digits of large numbers. */
 export function jsonl(columns: string[], rows: unknown[][]): string {
   const write = (value: unknown) => (typeof value === "bigint" ? String(value) : JSON.stringify(value));
   return rows.map((row) => `{${columns.map((name, at) => `${JSON.stringify(name)}:${write(row[at])}`).join(",")}}\n`).join("");

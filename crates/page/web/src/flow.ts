@@ -1,17 +1,17 @@
-// How the page names a flow in addresses: by its id, or by its five-tuple where only that is known.
+// Names of flows in addresses: the id, or the five-tuple if only that is known.
 
 import { signal } from "@preact/signals";
 import { ask, sql } from "./api";
 import type { Flow } from "./kinds";
 
-/** The flow that was looked at last. */
+/** The flow viewed last. */
 export const lastFlow = signal(sessionStorage.getItem("inband-flow") ?? "");
 lastFlow.subscribe((id) => sessionStorage.setItem("inband-flow", id));
 
 export const flowAddress = (flow: Flow) =>
   [flow.protocol, flow.source, flow.source_port, flow.destination, flow.destination_port].map(encodeURIComponent).join("-");
 
-/** The id of the flow that an address names; `undefined` where no such flow is known. */
+/** The id of the flow that an address names; `undefined` if no such flow is known. */
 export async function resolve(name: string): Promise<string | undefined> {
   if (/^\d{1,19}$/.test(name)) return name;
   const [protocol, source, sourcePort, destination, destinationPort] = name.split("-");

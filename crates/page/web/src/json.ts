@@ -1,4 +1,4 @@
-// JSON in which integers past 2^53 stay exact: they become BigInt, as do all times.
+// JSON whose integers past 2^53 stay exact: they become BigInt, as do all times.
 
 interface Source {
   source: string;
@@ -12,12 +12,12 @@ const revive: Reviver = (_key, value, context) => {
 };
 
 export function parse(text: string): any {
-  // Without a number that is so long, large answers need no reviver; digits in a text are none.
+  // Without such a long number, large answers need no reviver; digits in a string do not match.
   if (!/[[:,]\s*-?\d{16}/.test(text)) return JSON.parse(text);
   return JSON.parse(text, revive as Parameters<typeof JSON.parse>[1]);
 }
 
-/** Whether this browser hands a number's text to revivers; without it large numbers would be wrong. */
+/** Whether this browser passes a number's text to revivers; without it large numbers would be wrong. */
 export function isExact(): boolean {
   return parse("[9007199254740993]")[0] === 9007199254740993n;
 }

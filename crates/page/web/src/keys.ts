@@ -1,4 +1,4 @@
-// What single letters do. They act outside of text fields only, and can be turned off.
+// Single-letter shortcuts. They act outside of text fields only, and can be turned off.
 
 import { signal } from "@preact/signals";
 import { go, href } from "./address";
@@ -9,7 +9,7 @@ import { isUtc } from "./time";
 export const areKeysOn = signal(localStorage.getItem("inband-keys") !== "off");
 areKeysOn.subscribe((on) => localStorage.setItem("inband-keys", on ? "on" : "off"));
 export const isHelpOpen = signal(false);
-/** What was just done, for those who do not see it. */
+/** The last action in words, for screen readers. */
 export const said = signal("");
 
 export type Theme = "system" | "light" | "dark";
@@ -24,9 +24,9 @@ export function turnTheme() {
   theme.value = isDark ? "light" : "dark";
 }
 
-/** The text that `c` copies, as the view on show gives it. */
+/** The text that `c` copies, provided by the current view. */
 export const copied: { text: (() => string) | undefined } = { text: undefined };
-/** Keys of the view on show. */
+/** Keys of the current view. */
 export const viewKeys: Map<string, () => void> = new Map();
 
 export async function copy(text: string, what: string) {

@@ -1,4 +1,4 @@
-// What events mean, in a sentence, and what there is to check.
+// Events as sentences, and what to check for each kind.
 
 import { node } from "./names";
 import { count, duration, occupancy, permille, plural, protocol, shown } from "./units";
@@ -59,7 +59,7 @@ const first = (flows: any[], word: string) => {
   return largest ? `${permille(largest.share_permille)} ${word} ${flowText(largest.flow)}` : "nobody is named";
 };
 
-/** What happened, as one would say it. */
+/** What happened, as a sentence. */
 export function sentence(event: any): string {
   const detail = event.detail ?? {};
   const lasted = duration(BigInt(event.last) - BigInt(event.first));
@@ -133,7 +133,7 @@ export function flowsOf(event: any): { flow: Flow; role: string; share?: number;
   ];
 }
 
-/** What an event is about, so that those of one cause stand together. */
+/** The subject of an event, so that events with one cause are grouped. */
 export function incidentOf(event: any): string {
   const { node_id, egress_interface, flow } = event.detail ?? {};
   if (node_id !== undefined && egress_interface !== undefined) return `${node_id}/${egress_interface}`;

@@ -1,4 +1,4 @@
-// The page: one frame, and the view that the address names.
+// The page: the frame, and the view that the address names.
 
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -80,7 +80,7 @@ function Page() {
   const name = ENTRIES.find(({ isHere }) => isHere(path[0] ?? ""))?.name ?? "inband";
   const isFirst = useRef(true);
   useEffect(() => {
-    // What had the focus may be gone with the view before.
+    // The focused element may have been removed with the previous view.
     if (!isFirst.current && document.activeElement === document.body) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
     document.title = `${name} · inband`;

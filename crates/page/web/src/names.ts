@@ -1,4 +1,4 @@
-// Names of nodes, as the API tells them.
+// Names of nodes, from the API.
 
 import { signal } from "@preact/signals";
 import { ask } from "./api";
@@ -7,7 +7,7 @@ import { shown } from "./units";
 export const nodes = signal<Map<number, string>>(new Map());
 let [askedAt, pause] = [0, 0];
 
-/** Learns the names again, at most every ten seconds, of a large network at most every two minutes. */
+/** Fetches the names again, at most every ten seconds, in a large network at most every two minutes. */
 export async function learn() {
   if (Date.now() - askedAt < pause) return;
   askedAt = Date.now();
@@ -17,7 +17,7 @@ export async function learn() {
     const named = list.filter((node) => node.name).map((node): [number, string] => [node.node_id, node.name]);
     nodes.value = new Map(named);
   } catch {
-    // Numbers are shown meanwhile.
+    // Until then numbers are shown.
   }
 }
 

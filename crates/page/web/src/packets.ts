@@ -1,9 +1,9 @@
-// The packets of a flow, hop by hop, out of history.
+// The packets of a flow, hop by hop, from the history.
 
 import { ask, sql } from "./api";
 import type { Nanos } from "./time";
 
-/** One report on a packet: what names it, and what it says in sum. */
+/** One report on a packet: its identity and its totals. */
 export interface Packet {
   time: Nanos;
   reporter: number;
@@ -17,7 +17,7 @@ export interface Packet {
   dropped: number;
 }
 
-/** What a report says of one hop. */
+/** One hop in a report. */
 export interface HopRow {
   time: bigint | number;
   hop_index: number;
@@ -37,10 +37,10 @@ export interface HopRow {
   origin: string;
 }
 
-/** The time in a packet's name; `undefined` where it is no such name. */
+/** The time in a packet's name; `undefined` if the name has another form. */
 export const packetTime = (name: string) => (/^(\d{1,10}-){4}\d{1,19}$/.test(name) ? BigInt(name.slice(name.lastIndexOf("-") + 1)) : undefined);
 
-/** What is usual for a hop of a flow. */
+/** The usual values of a hop of a flow. */
 export interface Usual {
   least: number;
   p50: number;
@@ -53,7 +53,7 @@ export const packetName = (packet: Packet) =>
 
 const within = (id: string, from: Nanos, to: Nanos) => `flow_id = ${id} AND time >= ${from} AND time < ${to}`;
 
-/** The packets of a time, the slowest or the latest first. */
+/** The packets of a time range, the slowest or the latest first. */
 export function packetsOf(id: string, from: Nanos, to: Nanos, order: string, signal: AbortSignal): Promise<Packet[]> {
   const by = order === "time" ? "time DESC" : "total DESC, time DESC";
   return sql(
@@ -84,9 +84,9 @@ export async function usual(id: string, from: Nanos, to: Nanos, signal: AbortSig
 
 export const hopKey = (hop: { node_id: number; egress_interface: number | null }) => `${hop.node_id}.${hop.egress_interface ?? "*"}`;
 
-/** What is known of a link, whoever takes it. */
+/** Facts about a link, independent of the flow. */
 export interface LinkKnown {
-  /** By how much its latency may be wrong; `null`: by any amount. */
+  /** Largest error of its latency; `null`: unknown. */
   uncertainty: number | null;
   lastSeen: bigint | number;
 }
@@ -102,7 +102,7 @@ export async function linksKnown(nodes: number[], signal: AbortSignal): Promise<
   );
 }
 
-/** The hops of the latest packet before `until` that went by `path`; none where history has no such packet. */
+/** The hops of the latest packet before `until` on `path`; empty if the history has none. */
 export async function lastOn(id: string, path: { node_id: number }[], until: Nanos, signal: AbortSignal): Promise<HopRow[]> {
   const rows: any[] = await sql(
     `SELECT * FROM observations WHERE ${within(id, until - 2_000_000_000n, until + 1n)} ORDER BY time DESC, reporter, hw_id, sequence, report_index, hop_index LIMIT 400`,
@@ -117,12 +117,12 @@ export async function lastOn(id: string, path: { node_id: number }[], until: Nan
 export const linkKey = (from: number, egress: number | null, to: number, ingress: number | null) =>
   `${from}.${egress ?? "*"}-${to}.${ingress ?? "*"}`;
 
-/** One piece of the way of a packet: a hop, or the link behind it. */
+/** One piece of a packet's path: a hop, or the link after it. */
 export type Piece =
   | { kind: "hop"; hop: HopRow; start: number; length: number | null }
   | { kind: "link"; from: HopRow; to: HopRow; start: number; length: number | null; uncertainty: number | null };
 
-/** The pieces in the order of the packet, each where it begins; what is not known has no length. */
+/** The pieces in the order of the packet, each with its start; unknown ones have no length. */
 export function pieces(hops: HopRow[], known: Map<string, LinkKnown>): { pieces: Piece[]; sum: number; isWhole: boolean } {
   const all: Piece[] = [];
   let at = 0;

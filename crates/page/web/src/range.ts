@@ -1,4 +1,4 @@
-// The time that is shown: `live=5m`, or `at=NS&span=20ms`, never both.
+// The displayed time range: `live=5m`, or `at=NS&span=20ms`, never both.
 
 import { signal } from "@preact/signals";
 import { address, set } from "./address";
@@ -14,7 +14,7 @@ export interface Range {
 
 const DEFAULT_SPAN = 15n * MINUTE;
 
-/** Rises once a second, so that what is live is asked again. */
+/** Rises once a second, so that live data is fetched again. */
 export const tick = signal(0);
 setInterval(() => {
   if (!document.hidden) tick.value += 1;
@@ -33,13 +33,13 @@ export function range(): Range {
   return { isLive: true, from: to - span, to, span };
 }
 
-/** What names the time in a question, and after how many milliseconds it is asked again where it is live. */
+/** The time range as part of a request, and the interval of requests in milliseconds while live. */
 export function timeAsked(every = 5_000): [string, number | undefined] {
   const { isLive, from, to, span } = range();
   return isLive ? [`live ${span}`, every] : [`${from} ${to}`, undefined];
 }
 
-/** The parameters of an address that shows this time. */
+/** The parameters of an address with this time range. */
 export const around = (at: Nanos, span: Nanos) => ({ at: at.toString(), span: writeSpan(span), live: undefined });
 
 export function freeze() {
@@ -47,7 +47,7 @@ export function freeze() {
   isLive ? set(around(to - span / 2n, span)) : set({ live: writeSpan(span), at: undefined, span: undefined });
 }
 
-/** The address that shows the same tomorrow. */
+/** The address with the time frozen, so that it shows the same tomorrow. */
 export function frozenAddress(): string {
   const { isLive, to, span } = range();
   const url = new URL(location.href);
@@ -59,13 +59,13 @@ export function frozenAddress(): string {
   return url.href;
 }
 
-/** Moves by `spans` spans; what is live is frozen by it. */
+/** Moves by `spans` spans; freezes a live view. */
 export function step(spans: number) {
   const { from, to, span } = range();
   set(around((from + to) / 2n + BigInt(spans) * span, span));
 }
 
-/** Shows `span`, of the same end where it is live. */
+/** Shows `span`; a live view keeps its end. */
 export function show(span: Nanos) {
   const { isLive, from, to } = range();
   set(isLive ? { live: writeSpan(span) } : around((from + to) / 2n, span));

@@ -1,11 +1,11 @@
-// What is known of one queue in one time: depth by the node's clock, and whose packets left it.
+// The samples of one queue in a time range: depth by the node's clock, and the flows whose packets left it.
 
 import { ask, sql } from "./api";
 import type { Flow } from "./kinds";
 import type { Nanos } from "./time";
 
 export interface Sample {
-  /** By the clock that is used, nanoseconds from the beginning of the time. */
+  /** By the selected clock, nanoseconds from the start of the range. */
   at: number;
   depth: number;
   latency: number | null;
@@ -30,12 +30,12 @@ export interface Samples {
   samples: Sample[];
   flows: QueueFlow[];
   episodes: { from: number; to: number; isTruncated: boolean; id: string }[];
-  /** What was announced of who filled it and who waited. */
+  /** The announced culprits and victims. */
   culprits: any[];
 }
 
 const MOST = 40_000;
-/** How much later than it left a report on a packet may arrive. */
+/** Longest delay from a packet's departure to the arrival of its report. */
 const LATE = 500_000_000n;
 
 export async function samples(node: number, port: string, queue: string, from: Nanos, to: Nanos, signal: AbortSignal): Promise<Samples> {
@@ -50,7 +50,7 @@ export async function samples(node: number, port: string, queue: string, from: N
     ask(`events?limit=50&kind=culprits&node=${node}&from=${from}&to=${to}`, { signal }) as Promise<any[]>,
   ]);
   const isNodeClock = rows.length > 0 && rows.every((row) => row.egress_timestamp !== null);
-  // The report that arrived soonest says how the node's clock stands to ours.
+  // The report with the least delay gives the offset of the node's clock.
   const ahead = isNodeClock ? rows.map(delay).reduce((a, b) => (b < a ? b : a)) : 0n;
   const clock = (row: any) => (isNodeClock ? BigInt(row.egress_timestamp) + ahead : BigInt(row.time));
   const span = Number(to - from);
@@ -73,7 +73,7 @@ export async function samples(node: number, port: string, queue: string, from: N
     row,
   }));
   const mine = (event: any) => String(event.detail.egress_interface ?? "-") === port && String(event.detail.queue_id ?? 0) === (queue === "-" ? "0" : queue);
-  // Events tell when reports arrived; a sample of such a report has its place on the axis.
+  // Events have the arrival times of reports; the sample of such a report has its place on the axis.
   const byArrival = found.map(({ at, row }) => [BigInt(row.time), at] as const).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   const placeOf = (time: bigint, isEnd: boolean) => {
     const near = isEnd ? byArrival.findLast(([arrived]) => arrived <= time) : byArrival.find(([arrived]) => arrived >= time);
@@ -103,7 +103,7 @@ function summary(id: string, rows: any[], all: number): QueueFlow {
   };
 }
 
-/** Depth over time in `many` steps; each step is split by whose packets left while its deepest packet waited. */
+/** Depth over time in `many` steps, each split by the flows whose packets left while its deepest packet waited. */
 export function stack(found: Samples, many: number, kept: number): { depth: number; parts: number[] }[] {
   const span = Number(found.to - found.from);
   const steps: { deepest: number; parts: number[] }[] = Array.from({ length: many }, () => ({ deepest: -1, parts: [] }));

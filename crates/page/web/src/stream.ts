@@ -1,4 +1,4 @@
-// Events and the ledger as they come. Read by `fetch`, since EventSource cannot send a token.
+// Live events and the ledger. Read with `fetch`, because EventSource cannot send a token.
 
 import { signal } from "@preact/signals";
 import { base } from "./address";
@@ -10,10 +10,10 @@ export interface Totals {
   [name: string]: number;
 }
 
-/** Since when the stream is cut off; `undefined` while it runs. */
+/** Since when the stream is interrupted; `undefined` while it runs. */
 export const cutOffSince = signal<Nanos | undefined>(undefined);
 export const totals = signal<Totals | undefined>(undefined);
-/** Rises when events have come, at most every two seconds. */
+/** Rises when events arrive, at most every two seconds. */
 export const eventsHeard = signal(0);
 let [heardAt, hearing] = [0, 0];
 
@@ -26,19 +26,19 @@ function hear() {
 
 /** The totals of the latest minutes, each with its time. */
 export const history: { at: number; totals: Totals }[] = [];
-/** Whether nothing has come yet. */
+/** Whether nothing has arrived yet. */
 export const isBeginning = signal(true);
 
 let lastId = "";
 
-/** Follows the stream for as long as the page is open. */
+/** Follows the stream as long as the page is open. */
 export async function follow() {
   for (let pause = 500; ; ) {
     const started = Date.now();
     try {
       await read();
     } catch {
-      // Said below.
+      // Shown through `cutOffSince`.
     }
     cutOffSince.value ??= now();
     pause = Date.now() - started > 5_000 ? 500 : Math.min(pause * 1.5, 3_000);
@@ -56,7 +56,7 @@ async function read() {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    // Something comes every second; a stream that is silent for long is dead.
+    // The collector sends something every second; a stream that is silent for long is dead.
     const silence = setTimeout(() => gone.abort(), 20_000);
     const { done, value } = await reader.read().finally(() => clearTimeout(silence));
     if (done) return;

@@ -7,7 +7,7 @@ export type Nanos = bigint;
 export const SECOND = 1_000_000_000n;
 export const MINUTE = 60n * SECOND;
 
-/** Whether times are written in UTC; else in the browser's zone. */
+/** Whether times are in UTC; otherwise in the browser's zone. */
 export const isUtc = signal(localStorage.getItem("inband-zone") !== "local");
 isUtc.subscribe((utc) => localStorage.setItem("inband-zone", utc ? "utc" : "local"));
 
@@ -26,7 +26,7 @@ const date = (time: Nanos) => new Date(Number(time / 1_000_000n));
 const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
 const DAY = { year: "numeric", month: "2-digit", day: "2-digit" } as const;
 
-/** `12:03:44`; with the day where it is not today. */
+/** `12:03:44`; with the date unless it is today. */
 export function clock(time: Nanos): string {
   const text = format(CLOCK).format(date(time));
   const day = calendar(time);
@@ -61,7 +61,7 @@ const UNITS: [string, bigint][] = [
   ["d", 24n * 60n * MINUTE],
 ];
 
-/** A span such as `20ms`, `5m`, `1h`; `undefined` where it is none. */
+/** A span such as `20ms`, `5m`, `1h`; `undefined` if the text is none. */
 export function parseSpan(text: string): Nanos | undefined {
   const found = /^(\d{1,9})(ns|us|ms|s|m|h|d)$/.exec(text);
   const unit = UNITS.find(([name]) => name === found?.[2]);

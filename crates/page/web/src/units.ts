@@ -1,4 +1,4 @@
-// Numbers with their units. What is not known is a dash, never 0.
+// Numbers with their units. An unknown value is a dash, never 0.
 
 export const UNKNOWN = "–";
 const THIN = "\u2009";
@@ -39,7 +39,7 @@ export function bytes(value: Number_): string {
   return trimmed(significant(size / 1024 ** power)) + THIN + names[power - 1];
 }
 
-/** How deep a queue is, in the unit that is known. */
+/** The depth of a queue, in the unit that is known. */
 export function occupancy(value: Number_, inBytes: Number_, unit: string | null | undefined): string {
   if (value === null || value === undefined) return UNKNOWN;
   if (inBytes !== null && inBytes !== undefined) return bytes(inBytes);
@@ -60,7 +60,7 @@ export const plural = (value: number | bigint, one: string, many = one + "s") =>
 const PROTOCOLS: Record<number, string> = { 1: "icmp", 6: "tcp", 17: "udp", 47: "gre", 58: "icmp6", 132: "sctp" };
 export const protocol = (number: number) => PROTOCOLS[number] ?? `protocol ${number}`;
 
-/** Text from outside with control and bidirectional marks made visible, and cut where it is very long. */
+/** External text with control and bidirectional characters made visible, cut if it is very long. */
 export function shown(text: string | null | undefined, longest = 256): string {
   if (text === null || text === undefined) return UNKNOWN;
   const visible = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (mark) => {

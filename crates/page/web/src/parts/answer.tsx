@@ -1,4 +1,4 @@
-// The states of an answer: on its way, there, old, refused, empty.
+// The states of an answer: pending, present, stale, refused, empty.
 
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
@@ -7,7 +7,7 @@ import type { Asked } from "../ask";
 import { cutOffSince } from "../stream";
 import { shown } from "../units";
 
-/** Whether the view on show has its data. */
+/** Whether the current view has its data. */
 export const isReady = signal(false);
 
 interface Props<T> {
@@ -15,7 +15,7 @@ interface Props<T> {
   children: (data: T) => ComponentChildren;
 }
 
-/** Shows an answer; while a newer one is missing it shows the old one in a dashed frame. */
+/** Shows an answer; while a newer one is pending, the old one has a dashed frame. */
 export function Answer<T>({ asked, children }: Props<T>) {
   const { data, error, isStale, isSlow, again } = asked;
   const hasData = data !== undefined;

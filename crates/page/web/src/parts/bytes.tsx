@@ -1,11 +1,11 @@
-// Bytes beside the fields they mean: each shows where the other is.
+// Bytes beside their fields: each highlights the other.
 
 import { useEffect, useState } from "preact/hooks";
 import { useCopy } from "./copy";
 import { Table } from "./table";
 import { UNKNOWN, count, plural, shown } from "../units";
 
-/** What the collector reads in some bytes: fields in columns. */
+/** The collector's decoding of some bytes: fields in columns. */
 export interface Decoded {
   hex: string;
   fields: Record<string, any[]>;
@@ -18,13 +18,13 @@ interface Field {
   name: string;
   value: string | null;
   meaning: string | null;
-  /** The bits it stands in, counted from the first byte on. */
+  /** Its first bit, counted from the first byte. */
   first: number;
   bits: number;
   requirement: string | null;
 }
 
-/** Bytes that are drawn at most; fields are listed all the same. */
+/** Most bytes that are drawn; all fields are listed. */
 const MAX_SHOWN = 4_096;
 
 function fieldsOf({ fields }: Decoded): Field[] {
@@ -53,7 +53,7 @@ function place(field: Field): string {
 
 const line = ({ depth, name, value, meaning }: Field) => `${"  ".repeat(depth)}${name}${value === null ? "" : " " + value}${meaning === null ? "" : ` (${shown(meaning, 600)})`}`;
 
-/** Bytes and fields; `length` is that of the datagram, of which `decoded` may hold the beginning alone. */
+/** Bytes and fields; `length` is the datagram's, of which `decoded` may hold only the beginning. */
 export function Bytes({ decoded, length }: { decoded: Decoded; length?: number }) {
   const fields = fieldsOf(decoded);
   const [chosen, choose] = useState(-1);
@@ -68,7 +68,7 @@ export function Bytes({ decoded, length }: { decoded: Decoded; length?: number }
     event.preventDefault();
     focus(Math.max(0, Math.min(fields.length - 1, chosen + by)));
   };
-  // The innermost field that has the byte.
+  // The innermost field with the byte.
   const find = (byte: number) => focus(fields.findLastIndex((field) => bytesOf(field)[0] <= byte && byte < bytesOf(field)[1]));
   return (
     <>
@@ -99,7 +99,7 @@ export function Bytes({ decoded, length }: { decoded: Decoded; length?: number }
   );
 }
 
-/** The bytes, 16 a row. */
+/** The bytes, 16 per row. */
 function Grid({ hex, chosen, fault, find }: { hex: string; chosen: Field | undefined; fault: number | undefined; find: (byte: number) => void }) {
   const [from, end] = chosen ? bytesOf(chosen) : [0, 0];
   const size = Math.min(hex.length / 2, MAX_SHOWN);

@@ -1,4 +1,4 @@
-// What `c` copies while a view is on show, and the view's own keys.
+// The text that `c` copies in the current view, and the view's own keys.
 
 import { useEffect } from "preact/hooks";
 import { copied, viewKeys } from "../keys";

@@ -1,4 +1,4 @@
-// Bytes that somebody pastes in, or a capture that is chosen or dropped: their fields.
+// The fields of pasted bytes, or of a capture that is chosen or dropped.
 
 import { useState } from "preact/hooks";
 import { ask } from "../api";
@@ -8,16 +8,16 @@ import { UNKNOWN, count, plural, shown } from "../units";
 import { Bytes, type Decoded } from "./bytes";
 import { Table } from "./table";
 
-/** Bytes of a capture that the collector takes. */
+/** Size limit of a capture at the collector, bytes. */
 const MAX_CAPTURE = 4 << 20;
-/** Reports of a capture that are asked for at once. */
+/** Reports of a capture per request. */
 const PAGE = 50;
 
 interface Found {
   decoded?: Decoded;
   capture?: any;
   file?: Blob;
-  /** What the answer leaves out. */
+  /** What the answer omits. */
   note?: string;
 }
 

@@ -10,7 +10,7 @@ import { FLOWS_SHOWN, openPacket } from "../views/queue";
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, STEPS] = [1200, 260, 0, 4, 400];
 
-/** A depth from which on, or below which, the queue counts as congested or calm, and why. */
+/** A depth at which the queue starts or stops to count as congested, and why. */
 export interface Level {
   name: string;
   depth: number;
@@ -105,7 +105,7 @@ export function Lane({ found, write, levels }: { found: Samples; write: (value: 
   );
 }
 
-/** One flow's part of the stack; moments without a report leave a gap. */
+/** One flow's part of the stack; steps without a report leave a gap. */
 function area(steps: { depth: number; parts: number[] }[], flow: number, x: (step: number) => number, y: (depth: number) => number): string {
   let path = "";
   steps.forEach(({ depth, parts }, at) => {

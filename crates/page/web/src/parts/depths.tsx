@@ -1,4 +1,4 @@
-// How many packets found a queue how deep, over time: a row for each power of two.
+// How many packets met which queue depth, over time: one row for each power of two.
 
 import { set } from "../address";
 import { around } from "../range";
@@ -15,7 +15,7 @@ export function Depths({ found, write }: { found: Samples; write: (value: number
   const levels = found.samples.map(({ depth }) => level(depth));
   const highest = levels.reduce((most, one) => Math.max(most, one), 0);
   const lowest = levels.reduce((least, one) => (one > 0 ? Math.min(least, one) : least), highest);
-  // Depths below the least that was seen, but for none, would be empty rows.
+  // Depths below the least one observed, except 0, would be empty rows.
   const rows = highest === 0 ? 1 : highest - lowest + 2;
   const rowOf = (one: number) => (one === 0 ? rows - 1 : highest - one);
   const span = Number(found.to - found.from);

@@ -1,4 +1,4 @@
-// What the map in all its forms says of a node, a link, an interface, and of colours.
+// Details of a node, a link, an interface, and the colours, for the map in all its forms.
 
 import { depthOf } from "../about";
 import { href, param, set } from "../address";
@@ -26,7 +26,7 @@ export const shownAt = (key: By, of: number, value: number | null) => (key === "
 
 export const portName = (port: Port) => `${node(port.node)} ${port.port ?? UNKNOWN}`;
 
-/** What of the address stays while another part of the map is chosen. */
+/** The parameters that stay while another part of the map is selected. */
 export const kept = () => ({ by: param("by"), form: param("form") });
 
 export const linkName = (link: MapLink) => `${node(link.from)} ${link.egress ?? UNKNOWN} → ${node(link.to)} ${link.ingress ?? UNKNOWN}`;

@@ -9,7 +9,7 @@ import { shown } from "../units";
 interface Completion {
   /** What it completes. */
   text: string;
-  /** From which character on an option replaces the text. */
+  /** The character from which an option replaces the text. */
   from: number;
   options: { text: string; about: string }[];
 }
@@ -88,5 +88,5 @@ export function FilterField({ text, wrong, examples }: { text: string; wrong: st
   );
 }
 
-/** Options that are offered at once. */
+/** Most options that are offered. */
 const MOST = 20;

@@ -1,4 +1,4 @@
-// What is around every view: the ledger strip, the rail, the time bar, the list of keys.
+// The frame around every view: ledger strip, rail, time bar, list of keys.
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -10,7 +10,7 @@ import { cutOffSince, history, totals } from "../stream";
 import { clock, isUtc, parseSpan, writeSpan, zone } from "../time";
 import { UNKNOWN, count, rate } from "../units";
 
-/** Every report, received to lost, at any time on top. */
+/** The counts of all reports, from received to lost, always on top. */
 export function Strip() {
   const now = totals.value;
   const since = cutOffSince.value;
@@ -33,7 +33,7 @@ export function Strip() {
   );
 }
 
-/** Reports a second, over the latest five seconds. */
+/** Reports per second, over the latest five seconds. */
 function speed(): number | undefined {
   const [latest, earlier] = [history.at(-1), history.at(-6) ?? history[0]];
   if (!latest || !earlier || latest.at === earlier.at) return undefined;
@@ -89,7 +89,7 @@ export function TimeBar() {
   );
 }
 
-/** A dialog that keeps the focus and gives it back. */
+/** A dialog that traps the focus and restores it. */
 export function Dialog({ name, close, children }: { name: string; close: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
@@ -97,7 +97,7 @@ export function Dialog({ name, close, children }: { name: string; close: () => v
     const shown = dialog.current;
     shown?.showModal();
     return () => {
-      // What is behind an open dialog takes no focus.
+      // The page behind an open dialog takes no focus.
       shown?.close();
       before?.focus?.();
     };
@@ -133,7 +133,7 @@ export function Help() {
   );
 }
 
-/** Asks for the token where the API wants one. */
+/** Asks for the token if the API requires one. */
 export function TokenWanted() {
   const field = useRef<HTMLInputElement>(null);
   if (!isTokenWanted.value) return null;
@@ -153,7 +153,7 @@ export function TokenWanted() {
   );
 }
 
-/** Says aloud what was done, to those who do not see it. */
+/** Announces the last action to screen readers. */
 export function Said() {
   return (
     <div class="said" role="status" aria-live="polite">

@@ -1,4 +1,4 @@
-// A grid of coloured cells on a canvas, a pixel a cell, with a cursor that the pointer and the arrow keys move.
+// A grid of coloured cells on a canvas, one pixel per cell, with a cursor for pointer and arrow keys.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { theme } from "../keys";
@@ -8,14 +8,14 @@ type Cell = [row: number, column: number];
 interface Grid {
   rows: number;
   columns: number;
-  /** The step of the scale, 1 to 7; 0 where nothing is known, `undefined` where there is nothing. */
+  /** The step of the scale, 1 to 7; 0 if unknown, `undefined` where there is no cell. */
   step: (row: number, column: number) => number | undefined;
   /** The colour of 0. */
   nothing: "--panel" | "--hairline";
-  /** Where the arrow keys begin. */
+  /** The cell where the arrow keys start. */
   start: Cell;
   open?: ((row: number, column: number) => void) | undefined;
-  /** What has to change for the grid to be painted again. */
+  /** A change of any of these repaints the grid. */
   painted: unknown[];
 }
 

@@ -1,19 +1,19 @@
-// A heat map: rows by columns of time, the colour by fixed steps, with a cursor that speaks.
+// A heat map: rows by columns of time, coloured in fixed steps, with a cursor that is announced.
 
 import { useGrid } from "./grid";
 
 interface Props {
-  /** What it shows, with its main number. */
+  /** Its title, with its main number. */
   name: string;
   rows: number;
   columns: number;
-  /** 0 where nothing is known, else 1 to 7. */
+  /** 0 if unknown, else 1 to 7. */
   step: (row: number, column: number) => number;
   told: (row: number, column: number) => string;
   open?: (row: number, column: number) => void;
   /** The height of a row on the screen, in pixels. */
   rowHeight: number;
-  /** What stands beside rows and below the map. */
+  /** The text beside rows and below the map. */
   labels?: string[];
   ends: [string, string];
 }

@@ -1,4 +1,4 @@
-// Lanes over one axis of time, drawn by uPlot, each with its main number in words.
+// Lanes over one time axis, drawn by uPlot, each with its main number in words.
 
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
@@ -27,13 +27,13 @@ interface Props {
   lanes: Lane[];
   from: number;
   to: number;
-  /** Others with the same axis follow, which say how to use it. */
+  /** Lanes with the same axis follow, and carry the instructions. */
   isUpper?: boolean;
 }
 
-/** A large screen has room. */
+/** Large screens have room. */
 const HEIGHT = innerWidth >= 2400 ? 220 : 110;
-/** Between two marks: whole numbers, as a part of a report or of a nanosecond says nothing. */
+/** Distances of axis marks: whole numbers, because a fraction of a report or nanosecond means nothing. */
 const WHOLE = Array.from({ length: 54 }, (_, at) => [1, 2, 5][at % 3]! * 10 ** Math.floor(at / 3));
 const BINARY = Array.from({ length: 53 }, (_, at) => 2 ** at);
 /** Rows of the table beside the lanes. */

@@ -8,7 +8,7 @@ interface Props {
   found: Fabric;
   by: By;
   selected: string;
-  /** What the rows and columns are called. */
+  /** The name of a row or column. */
   node: (id: number) => string;
   open: (link: MapLink) => void;
 }
@@ -56,11 +56,11 @@ export function Matrix({ found, by, selected, node, open }: Props) {
 }
 
 interface Arranged {
-  /** Nodes that have others above them, those at the edge first; several in a row where there are more than the screen has lines. */
+  /** Nodes with others above them, the edge first; several per row if the screen has too few lines. */
   rows: number[][];
   /** Nodes above the edge. */
   columns: number[];
-  /** Row by row: of the links of a cell the worst. */
+  /** Row by row: the worst link of each cell. */
   cells: (MapLink | undefined)[];
   fold: number;
 }
@@ -73,7 +73,7 @@ function arrange(found: Fabric, by: By): Arranged {
   const lower = ordered.filter(({ tier }) => tier < top || isFlat).map(({ id }) => id);
   const upper = ordered.filter(({ tier }) => tier > 0).map(({ id }) => id);
   const columns = upper.length ? upper : lower;
-  // A line that is thinner than a pixel would not be drawn, and a fault on it not be seen.
+  // A row thinner than a pixel would not be drawn, and would hide a fault.
   const fold = Math.max(1, Math.ceil(lower.length / Math.max(100, Math.floor(innerHeight * 0.6))));
   const rows = Array.from({ length: Math.ceil(lower.length / fold) }, (_, row) => lower.slice(row * fold, (row + 1) * fold));
   const rowOf = new globalThis.Map(lower.map((id, at) => [id, Math.floor(at / fold)]));

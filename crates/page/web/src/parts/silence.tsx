@@ -1,4 +1,4 @@
-// Silences: of which events nobody is told, made with a preview, listed and lifted.
+// Silences of events: created with a preview, listed and removed.
 
 import { useState } from "preact/hooks";
 import { ask, now } from "../api";
@@ -14,7 +14,7 @@ const ENDS: [string, bigint | undefined][] = [["1 hour", HOUR], ["8 hours", 8n *
 
 const post = (silence: object) => ask("silences", { method: "POST", body: JSON.stringify(silence, (_, value) => (typeof value === "bigint" ? Number(value) : value)), headers: { "content-type": "application/json" } });
 
-/** Silences what is like an event. */
+/** Creates a silence for events like this one. */
 export function Silence({ event, done }: { event: any; done: () => void }) {
   const [isOpen, setOpen] = useState(false);
   const [said, setSaid] = useState("");
@@ -35,7 +35,7 @@ function Form({ event, close, done }: { event: any; close: () => void; done: (sa
   const send = async (submitted: globalThis.Event) => {
     submitted.preventDefault();
     const length = ENDS[end]![1];
-    // Whole seconds: exact also as a number of JavaScript, to a quarter of a microsecond.
+    // Whole seconds: exact as a JavaScript number, too, to a quarter of a microsecond.
     const until = length === undefined ? {} : { until: ((now() + length) / 1_000_000_000n) * 1_000_000_000n };
     try {
       await post({ ...(isKind ? { kind: event.event } : {}), key, ...until, ...(comment ? { comment } : {}) });

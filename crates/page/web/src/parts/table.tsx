@@ -1,4 +1,4 @@
-// A table: rows of one height that the keyboard walks and opens.
+// A table with rows of one height that the keyboard walks and opens.
 
 import type { ComponentChildren } from "preact";
 import { go } from "../address";
@@ -7,7 +7,7 @@ export interface Column<T> {
   name: string;
   cell: (row: T) => ComponentChildren;
   isNumber?: boolean;
-  /** Whether it has sentences, which want room. */
+  /** Whether it has sentences, which need room. */
   isLong?: boolean;
 }
 
@@ -16,7 +16,7 @@ interface Props<T> {
   columns: Column<T>[];
   rows: T[];
   keyOf: (row: T, at: number) => string;
-  /** Where Enter and a click on a row lead. */
+  /** The address that Enter and a click on a row open. */
   open?: ((row: T) => string | undefined) | undefined;
   onFocus?: ((row: T) => void) | undefined;
   isChosen?: (row: T) => boolean;

@@ -1,4 +1,4 @@
-// A small fabric in tiers, the edge below. Links are curves, one for each direction, as broad as they are bad.
+// A small fabric in tiers, the edge below. Links are curves, one per direction, wider the worse they are.
 
 import { go, href, param } from "../address";
 import { type By, BYS, type Fabric, type MapLink, type MapNode, step, written } from "../fabric";

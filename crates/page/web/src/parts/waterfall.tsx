@@ -1,4 +1,5 @@
-// The waterfall: a row a hop and a row a link on one axis of nanoseconds, with what the clocks leave open, and another way dashed.
+// The waterfall: one row per hop and link on an axis of nanoseconds, with the clocks' uncertainty.
+// Another path is dashed.
 
 import { depthOf, permilleOf } from "../about";
 import { go, href } from "../address";
@@ -17,7 +18,7 @@ export interface Way {
 
 interface Props {
   way: Way;
-  /** The way that is drawn dashed beside it. */
+  /** The path that is drawn dashed beside it. */
   other: Way | undefined;
   arrived: bigint;
   usually: Map<string, Usual>;
@@ -160,7 +161,7 @@ function utilization({ node_id, egress_utilization: value }: HopPiece["hop"]): s
   return value === null || share !== null ? permille(share) : `${count(value)} (unit not known)`;
 }
 
-/** The way as one would type it. */
+/** The path as plain text. */
 export function waterfallText(time: string, way: Way): string {
   const lines = way.pieces.map((piece) => {
     if (piece.kind === "link") {

@@ -1,4 +1,4 @@
-// Small things that every view shows the same way.
+// Small elements that look the same in every view.
 
 import type { ComponentChildren } from "preact";
 import { href } from "../address";
@@ -12,7 +12,7 @@ import { UNKNOWN } from "../units";
 
 const MARKS: Record<string, string> = { critical: "⬣", warning: "▲", info: "●", ok: "✓" };
 
-/** Severity by shape, colour and word. */
+/** Severity as shape, colour and word. */
 export function Severity({ of }: { of: string }) {
   return (
     <span class={`severity ${of}`}>
@@ -21,7 +21,7 @@ export function Severity({ of }: { of: string }) {
   );
 }
 
-/** A time, exact on hover; how long ago while the page is live. */
+/** A time, exact on hover; while the page is live, as an age. */
 export function Time({ at }: { at: bigint | number | null | undefined }) {
   if (at === null || at === undefined) return <span>{UNKNOWN}</span>;
   const time = BigInt(at);

@@ -1,4 +1,4 @@
-// Drops: which packets nodes said they dropped, why, and what to check.
+// Drops: the packets that nodes reported as dropped, the reasons, and what to check.
 
 import { href } from "../address";
 import { ask } from "../api";

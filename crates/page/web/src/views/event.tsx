@@ -1,4 +1,4 @@
-// One event: what happened, what to check, what it rests on, and what happened beside it.
+// One event: what happened, what to check, its evidence, and what else happened at that time.
 
 import { useState } from "preact/hooks";
 import { href } from "../address";
@@ -17,7 +17,7 @@ import { UNKNOWN, bytes, count, duration, permille, plural, shown } from "../uni
 import { eventAddress } from "./events";
 import { reportAddress } from "./report";
 
-/** The event, or `null` where there is none. */
+/** The event, or `null` if there is none. */
 const find = (id: string, signal: AbortSignal): Promise<any> =>
   ask("events/" + encodeURIComponent(id), { signal }).catch((error) => ([400, 404].includes(error.status) ? null : Promise.reject(error)));
 
@@ -77,7 +77,7 @@ function Leads({ event }: { event: any }) {
   const link = event.event === "silent-loss" ? `${from}.${egress_interface ?? "*"}-${to}.${ingress_interface ?? "*"}` : undefined;
   if (!queue && !link) return null;
   const span = BigInt(event.last) - BigInt(event.first);
-  // What goes on is still on its way into history.
+  // The reports of an active event are still being written to the history.
   const time = event.phase === "begin" ? { live: "1m", at: undefined, span: undefined } : around(BigInt(event.first) + span / 2n, span < SECOND ? SECOND : span > 30n * SECOND ? 60n * SECOND : (2n * span) / 1_000_000n * 1_000_000n);
   return (
     <p>
@@ -88,7 +88,7 @@ function Leads({ event }: { event: any }) {
 
 const TIMES = /latency|residence|median|deviation|duration|silent_for|^old$|^new$|bound|window/;
 
-/** The numbers that only this kind has. */
+/** The details that only this kind has. */
 function numbers(event: any): [string, string][] {
   const skipped = /^(node_id|egress_interface|ingress_interface|queue_id|phase|check|peak_occupancy)$/;
   const facts: [string, string][] = Object.entries(event.detail ?? {})
@@ -178,7 +178,7 @@ function Related({ event }: { event: any }) {
   );
 }
 
-/** Notes that somebody knows of it. */
+/** Acknowledges the event. */
 function Acknowledge({ event, again }: { event: any; again: () => void }) {
   const [isOpen, setOpen] = useState(false);
   const [by, setBy] = useState("");

@@ -1,4 +1,4 @@
-// Events: what was announced, grouped by kind and what it is about.
+// Events, grouped by kind and subject.
 
 import { address, href, param, set } from "../address";
 import { ask } from "../api";
@@ -14,7 +14,7 @@ import { eventsHeard } from "../stream";
 import { SECOND, exact } from "../time";
 import { count, plural } from "../units";
 
-/** Events that are shown at once. */
+/** Most events that are shown. */
 const MOST = 300;
 
 export function Events() {
@@ -51,7 +51,7 @@ export function Events() {
   );
 }
 
-/** Events, or drops alone. */
+/** Tabs: events, or drops alone. */
 export function Tabs() {
   const here = address.value.path[0];
   return (

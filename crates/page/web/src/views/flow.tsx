@@ -1,4 +1,4 @@
-// Path: the way of one packet of a flow, taken apart, beside what is usual and the way before.
+// Path: one packet of a flow, hop by hop, beside the usual values and the previous path.
 
 import { href, param, set } from "../address";
 import { ask } from "../api";
@@ -75,7 +75,7 @@ function Head({ id, live }: { id: string; live: { flow: any; paths: Taken[] } | 
   );
 }
 
-/** The time packets are looked for in: at most a minute, so that the answer comes at once. */
+/** The range in which packets are searched: at most a minute, so that the answer is fast. */
 function window_() {
   const { from, to } = range();
   return { from: to - from > MINUTE ? to - MINUTE : from, to };
@@ -121,7 +121,7 @@ function One({ id, name, time, paths, isAsked }: { id: string; name: string; tim
     const past = previous?.path.map(({ node_id }) => node_id) ?? [];
     return { hops, known: await linksKnown([...hops.map(({ node_id }) => node_id), ...past], signal) };
   });
-  // What stands beside the packet comes after it, and one where the other takes too long.
+  // What is shown beside the packet loads after it; each part is shown without waiting for the other.
   const ghosts = useAsk<HopRow[]>(`beside ${id} ${name} ${other}`, async (signal) =>
     compared && compared !== name ? hopsOf(id, compared, signal) : previous ? lastOn(id, previous.path, BigInt(previous.until), signal) : [],
   );
@@ -162,7 +162,7 @@ function One({ id, name, time, paths, isAsked }: { id: string; name: string; tim
   );
 }
 
-/** The path that the flow left for the one of this time. */
+/** The path of the flow before the one in this range. */
 function before(paths: Taken[], time: bigint): Taken | undefined {
   const sorted = [...paths].sort((a, b) => (BigInt(a.since) < BigInt(b.since) ? -1 : 1));
   const at = sorted.findLastIndex((path) => BigInt(path.since) <= time);
@@ -174,7 +174,7 @@ function Copier({ text }: { text: () => string }) {
   return null;
 }
 
-/** Hops the report does not tell of, and why that may be. */
+/** Hops that are missing in the report, and possible reasons. */
 function Missing({ hops }: { hops: HopRow[] }) {
   const [first] = hops;
   const missing = (first?.hop_count ?? 0) - hops.length;
@@ -185,7 +185,7 @@ function Missing({ hops }: { hops: HopRow[] }) {
   return <p class="notice">{count(missing)} hops are not reported: the stack was full (E bit), a node's filter kept it back, or the MTU left no room.</p>;
 }
 
-/** The path before this one, and what left it. */
+/** The previous path; nodes that this packet did not pass are struck out. */
 function Before({ previous, hops, isDrawn, isAsked }: { previous: Taken; hops: HopRow[]; isDrawn: boolean; isAsked: boolean }) {
   const now = new Set(hops.map((hop) => hop.node_id));
   const same = previous.path.length === hops.length && previous.path.every((hop, at) => hop.node_id === hops[at]?.node_id);

@@ -1,4 +1,4 @@
-// Flows: which there are, by which path, and which of them wait.
+// The list of flows, with their paths and latencies.
 
 import { href, param, set } from "../address";
 import { ask } from "../api";
@@ -17,14 +17,14 @@ interface FlowRow extends Flow {
   id: string;
   path: number[];
   complete: boolean;
-  /** The sum of the hops that are known. */
+  /** The sum of the known hop latencies. */
   latency: number | null;
-  /** The hop that took longest, and how long. */
+  /** The hop with the highest latency, and that latency. */
   worst: number | null;
   worst_latency: number | null;
   changes: number;
   reports: number;
-  /** After the base of the answer. */
+  /** Relative to the base of the answer. */
   last_seen: number;
   source_name: string | null;
   destination_name: string | null;
@@ -39,7 +39,7 @@ interface Found {
 
 const SORTS: Record<string, string> = { worst: "longest hop", latency: "sum of hops", reports: "reports", changes: "path changes", "last-seen": "latest report", "first-seen": "latest beginning" };
 
-/** Flows that are shown at once, and those that are where more are wanted. */
+/** Flows that are shown first, and after "Show 500". */
 const [FEW, MANY] = [100, 500];
 
 export function Flows() {
@@ -47,7 +47,7 @@ export function Flows() {
   const sort = param("sort") in SORTS ? param("sort") : "worst";
   const question = `flows/search?limit=${param("many") ? MANY : FEW}&sort=${sort}&filter=${encodeURIComponent(filter)}`;
   const flows = useAsk<Found>(question, (signal) => ask(question, { signal }), 2_000);
-  // A wrong filter is said below the filter.
+  // An error in the filter is shown below it.
   const wrong = flows.error?.status === 400 ? flows.error.message : "";
   const rows = flows.data ? rowsOf<FlowRow>(flows.data.columns) : [];
   return (

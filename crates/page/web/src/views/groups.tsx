@@ -1,4 +1,4 @@
-// The map of a fabric that is too large to show each node: those with the same neighbours stand together.
+// The map of a fabric that is too large to show each node: nodes with the same neighbours are grouped.
 
 import { go, href, param } from "../address";
 import { useAsk } from "../ask";
@@ -11,12 +11,12 @@ import { Table } from "../parts/table";
 import { timeAsked } from "../range";
 import { count, plural, shown } from "../units";
 
-/** Nodes of a group that are named. */
+/** Most nodes of a group that are named. */
 const MEMBERS = 200;
 
 export function Grouped() {
   const [when, every] = timeAsked();
-  // Groups know nothing of how long their links were silent.
+  // Groups have no silence of links.
   const shown = by() === "silence" ? "p99" : by();
   const asked = useAsk(`groups ${shown} ${when}`, (signal) => groups(shown, signal), every);
   const of = /^\d{1,10}/.exec(param("sel"))?.[0];

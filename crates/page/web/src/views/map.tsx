@@ -1,4 +1,4 @@
-// Map: the fabric in tiers, or as a matrix where it is large, by one number for each link.
+// Map: the fabric in tiers, or as a matrix if it is large, coloured by one metric of each link.
 
 import { go, href, param, set } from "../address";
 import { useAsk } from "../ask";
@@ -14,7 +14,7 @@ import { timeAsked } from "../range";
 import { count, plural } from "../units";
 import { Grouped } from "./groups";
 
-/** More nodes than this are a matrix, and more than that groups. */
+/** Up to this many nodes are drawn in tiers, more as a matrix, and many more as groups. */
 const MATRIX_FROM = 200;
 const GROUPS_FROM = 5_000;
 

@@ -1,4 +1,4 @@
-// Now: what is going on in one sentence, the incidents, and lanes over one axis of time.
+// Now: the current state in one sentence, the incidents, and lanes over one time axis.
 
 import { go, href } from "../address";
 import { depthOfAny } from "../about";
@@ -17,17 +17,17 @@ import { UNKNOWN, count, duration, plural, rate } from "../units";
 interface Incident {
   key: string;
   events: any[];
-  /** The event that says most of it. */
+  /** The most significant event. */
   main: any;
   severity: string;
 }
 
-/** The kinds that tell a cause, before those that tell what it brought about. */
+/** Kinds that name a cause, before those that name its effects. */
 const TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
 
 const RANK: Record<string, number> = { critical: 3, warning: 2, info: 1 };
 
-/** Events about the same queue, link or flow, one soon after the other, the latest first. */
+/** Events about the same queue, link or flow within seconds of each other, latest first. */
 export function incidents(events: any[]): Incident[] {
   const groups: Incident[] = [];
   const sorted = [...events].sort((a, b) => (BigInt(b.last) > BigInt(a.last) ? 1 : -1));
@@ -46,12 +46,12 @@ export function incidents(events: any[]): Incident[] {
   return groups;
 }
 
-/** Kinds that come and go where all is well. */
+/** Kinds that occur in a healthy network. */
 const COMMON = ["latency-change", "new-flow"];
 
 const isTelling = ({ main, severity }: Incident) => severity !== "info" || !COMMON.includes(main.event);
 
-/** What was last, in words. */
+/** The latest incident, in words. */
 function headline(groups: Incident[], lost: number, quietFor: string): string {
   const calm = lost ? `${plural(lost, "report")} lost` : "no report lost";
   if (!groups.length) return `Quiet for ${quietFor}; ${calm}.`;
@@ -68,7 +68,7 @@ function headline(groups: Incident[], lost: number, quietFor: string): string {
   return parts.join("; ") + ".";
 }
 
-/** Of what tells a cause more, of the rest some that are past: thousands may go on in a large network. */
+/** Events that name a cause, and some past ones of the rest: a large network may have thousands active. */
 async function recent(signal: AbortSignal): Promise<any[]> {
   const { from, to } = range();
   const which = ["severity=warning&limit=200", "kind=path-change&limit=100", "active=false&limit=100"];
@@ -80,7 +80,7 @@ export function Now() {
   const [when, every] = timeAsked();
   const events = useAsk("events " + when, recent, every, every && eventsHeard.value);
   const all = incidents(events.data ?? []);
-  // What tells a cause is not to be lost among what comes and goes.
+  // Incidents with a cause must not drown among routine ones.
   const groups = all.filter(isTelling);
   const lost = history.length ? history.at(-1)!.totals.lost! - history[0]!.totals.lost! : 0;
   const text = events.data ? headline(groups, lost, duration(range().span)) : "";
@@ -135,12 +135,12 @@ function Incidents({ groups }: { groups: Incident[] }) {
   );
 }
 
-/** Incidents on the first page. */
+/** Most incidents on the first page. */
 const MOST = 10;
 
 const kindsOf = (events: any[]) => [...new Set(events.map((event) => event.event))].join(", ");
 
-/** When history begins, once it has. */
+/** The beginning of the history, once there is one. */
 let begun: bigint | undefined;
 
 async function oldest(signal: AbortSignal): Promise<bigint | undefined> {
@@ -153,7 +153,7 @@ function History() {
   const counts = useAsk("counts " + when, async (signal) => {
     const { to } = range();
     begun ??= await oldest(signal);
-    // What was before the first report has no place on the axis.
+    // Before the first report there is nothing to show.
     const first = begun ?? to - MINUTE;
     const from = first > range().from ? first : range().from;
     const between = `time >= ${from} AND time < ${to}`;
@@ -177,7 +177,7 @@ function Counts({ from, levels, ledger }: { from: bigint; levels: any[]; ledger:
   const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
   const live = history.map((one) => ({ at: one.at, accepted: one.totals.accepted!, lost: one.totals.lost! }));
   const all = [...past, ...live].filter((row) => row.at >= seconds(from) - 20);
-  // Totals begin again with the collector.
+  // Totals restart with the collector.
   const between = all.slice(1).map((row, at) => ({ ...row, before: all[at]! })).filter((row) => row.accepted >= row.before.accepted && row.at > row.before.at);
   const times = between.map((row) => row.at);
   const rates = between.map((row) => (row.accepted - row.before.accepted) / (row.at - row.before.at));

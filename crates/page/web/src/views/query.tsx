@@ -1,4 +1,4 @@
-// Query: history in SQL, with its result as a table or a file.
+// Query: SQL over the history, with the result as a table or a file.
 
 import { useRef, useState } from "preact/hooks";
 import { tables } from "../about";
@@ -123,7 +123,7 @@ function Found({ found: { columns, rows, damage, took } }: { found: Rows }) {
   );
 }
 
-/** The collector answers again, and writes the file itself. */
+/** The collector runs the query again and writes the file itself. */
 async function saveParquet(text: string) {
   const body = JSON.stringify({ sql: text, format: "parquet" });
   save("inband.parquet", "application/vnd.apache.parquet", await file("query", { method: "POST", body, headers: { "content-type": "application/json" } }));

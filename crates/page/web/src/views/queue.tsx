@@ -1,4 +1,4 @@
-// One queue on a fine axis: how deep it was, whose packets stood in it, who waited.
+// One queue on a fine time axis: its depth, the flows in it, the packets that waited.
 
 import { depthOf, depthThresholds, thresholds } from "../about";
 import { go, href, set } from "../address";
@@ -22,7 +22,7 @@ export const FLOWS_SHOWN = 6;
 export function Queue({ node, port, queue }: { node: string; port: string; queue: string }) {
   const id = /^\d{1,10}$/.test(node) ? Number(node) : undefined;
   const { isLive, from, to } = range();
-  // Live, the latest ten seconds are enough to see.
+  // Live, ten seconds are enough.
   const window = () => {
     const { isLive, from, to } = range();
     return isLive || to - from > 60n * SECOND ? { from: to - (isLive ? 10n : 60n) * SECOND, to } : { from, to };
@@ -105,7 +105,7 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
   );
 }
 
-/** Where trigger and reset stand: a depth that is set, or the depth at which packets waited as long as is set. */
+/** The trigger and reset levels: the configured depth, or the depth at which packets waited the configured time. */
 function levelsOf(node: number, { samples: all }: Samples, write: (depth: number) => string): Level[] {
   const [depths, waits] = [depthThresholds(node), thresholds.value];
   if (!waits) return [];
@@ -126,7 +126,7 @@ interface Named {
   share: number | null;
 }
 
-/** Culprits and victims as they were announced, with their bytes. */
+/** Announced culprits and victims, with their bytes. */
 function Announced({ found: { culprits } }: { found: Samples }) {
   const named = culprits.flatMap((event): Named[] => [
     ...event.detail.culprits.map((one: any) => ({ event, role: "culprit", flow: one.flow, bytes: one.bytes, share: one.share_permille })),

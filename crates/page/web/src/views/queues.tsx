@@ -1,4 +1,4 @@
-// Queues: which were deep in this time, the deepest first.
+// Queues of the time range, deepest first.
 
 import { useMemo } from "preact/hooks";
 import { depthOf } from "../about";
@@ -24,7 +24,7 @@ interface QueueName {
 export const queueAddress = (row: QueueName, params = {}) =>
   href(`/queue/${row.node_id}/${row.egress_interface ?? "-"}/${row.queue_id ?? "-"}`, params);
 
-/** Queues that are shown at once, and those that are where more are wanted. */
+/** Queues that are shown first, and after "Show 500". */
 const [FEW, MANY] = [100, 500];
 
 export function Queues() {

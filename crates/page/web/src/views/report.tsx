@@ -1,4 +1,4 @@
-// One report: its bytes beside its fields, and its hops as history has them.
+// One report: its bytes beside its fields, and its hops from the history.
 
 import { href, param } from "../address";
 import { type Refusal, ask, sql } from "../api";
@@ -24,7 +24,7 @@ export function Report({ node, hw, sequence }: { node: string; hw: string; seque
     const asked = ask(`reports/${encodeURIComponent(node)}/${encodeURIComponent(hw)}/${encodeURIComponent(sequence)}${at ? "?at=" + at : ""}`, { signal });
     return asked.catch((error: Refusal) => (isMissing(error) ? null : Promise.reject(error)));
   });
-  // Without a store there are the bytes alone.
+  // Without a store only the bytes are available.
   const hops = useAsk<Record<string, any>[]>("hops of " + key, (signal) => (isNamed ? sql(text, signal).catch((error: Refusal) => (error.status === 503 ? [] : Promise.reject(error))) : Promise.resolve([])));
   return (
     <>

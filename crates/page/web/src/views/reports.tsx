@@ -1,4 +1,4 @@
-// Reports: what became of each, as a balance, and the streams they came in.
+// Reports: what became of each, as a balance, and their streams.
 
 import { href, param, set } from "../address";
 import { ask } from "../api";
@@ -21,7 +21,7 @@ const PARTS: [string, string][] = [
 ];
 
 export function Reports() {
-  // A loss stands at its stream as soon as the total tells of it.
+  // A loss is shown at its stream as soon as the total includes it.
   const asked = useAsk<any>("ledger", (signal) => ask("ledger", { signal }), 2_000, totals.value?.lost);
   return (
     <>
@@ -108,7 +108,7 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
   );
 }
 
-/** Reports whose bytes are kept: the newest, and those that events rest on. */
+/** Reports whose bytes are kept: the newest, and the evidence of events. */
 function Newest() {
   const [when, every] = timeAsked();
   const [of, event, most] = [param("node"), param("event"), param("many") ? 200 : 20];
