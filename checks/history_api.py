@@ -1,8 +1,8 @@
-"""How long do the answers that a page needs take over a network's history? `cargo xtask long history` runs it.
+"""Latencies of the page's requests over a network's history. `cargo xtask long history` runs it.
 
-Stores reports of the made network through `inband collect --read`, so that paths, events and evidence are there too, then asks
-each endpoint many times: warm, and cold, which is in a program that has answered nothing yet, and with none of the store's files
-in the page cache. Every answer has to be a 200.
+Stores reports of the made network through `inband collect --read`, paths, events and evidence included, then
+queries each endpoint many times: warm, and cold, in a program that has not answered anything and without the
+store's files in the page cache. Every answer must be a 200.
 """
 
 import argparse
@@ -44,7 +44,7 @@ max_ports = 65536
 
 
 class Collector:
-    """`inband collect` over a store; the ports it took are on stderr."""
+    """`inband collect` over a store; it prints the ports it chose on stderr."""
 
     def __init__(self, program, config):
         self.process = subprocess.Popen([program, "collect", "-c", config], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -102,7 +102,7 @@ class Collector:
 
 
 def configured(store):
-    """The path of a configuration of a collector with this store."""
+    """The path of a configuration file for a collector with this store."""
     os.makedirs(store, exist_ok=True)
     config = os.path.join(store, "collector.toml")
     with open(config, "w") as file:
@@ -111,7 +111,7 @@ def configured(store):
 
 
 def make(arguments, config):
-    """The store, out of a capture that is never on the disk."""
+    """Fills the store from a capture that is never written to disk."""
     reports = arguments.rows // 5
     begun = time.monotonic()
     capture = [arguments.bench, "--capture", "-", "--reports", str(reports), "--rate", str(arguments.rate), "--flows", str(arguments.flows)]
@@ -123,7 +123,7 @@ def make(arguments, config):
 
 
 def settle(arguments, config):
-    """Waits until each hour that is over has become one file, as a collector does a minute after its last report."""
+    """Waits until each past hour is one file, which a collector does a minute after its last report."""
     hours = os.path.join(arguments.store, "hours")
     count = lambda: [len([name for name in files if name.endswith(".parquet")]) for _, _, files in os.walk(hours) if files]
     collector, end = Collector(arguments.program, config), time.monotonic() + 300
@@ -134,7 +134,7 @@ def settle(arguments, config):
 
 
 def forget(folder):
-    """Takes the files out of the page cache."""
+    """Evicts the files from the page cache."""
     for place, _, files in os.walk(folder):
         for name in files:
             file = os.open(os.path.join(place, name), os.O_RDONLY)
@@ -143,7 +143,7 @@ def forget(folder):
 
 
 def facts(collector):
-    """What questions are made of."""
+    """Values that queries are built from."""
 
     def rows(sql):
         return json.loads(collector.ask("/api/v1/query", {"sql": sql})[0])["rows"]
@@ -159,7 +159,7 @@ def facts(collector):
 
 
 def questions(known, pick):
-    """For each addition, a question with parameters taken at random."""
+    """The queries by name, each with random parameters."""
     first, last, flows, queues, events, reports = known
 
     def at(span):
@@ -225,7 +225,7 @@ def ask_once(collector, question):
 
 
 def table(arguments, config, verdicts):
-    """A line for each question."""
+    """Prints a line for each query."""
     collector = Collector(arguments.program, config)
     known = facts(collector)
     collector.stop()
@@ -277,12 +277,12 @@ LIVE = {
     "ledger": lambda: "/api/v1/ledger",
     "metrics": lambda: "/metrics",
 }
-# What a page asks for while it shows what goes on, and how often.
+# The requests of a page that shows live state, and their interval.
 PAGE = ["/api/v1/summary?live=1m", "/api/v1/map?live=1m&group=auto", "/api/v1/flows/search?limit=50", "/api/v1/queues?limit=20&window=10s", "/api/v1/events?limit=50"]
 
 
 def live(arguments, config, verdicts):
-    """A million flows that are reported while the page asks."""
+    """Queries over a million flows that are reported while the page asks."""
     collector = Collector(arguments.program, config)
     before = collector.memory()
     send = [arguments.bench, "--send", f"127.0.0.1:{collector.receives}", "--flows", str(arguments.live_flows), "--each-flow"]
@@ -317,7 +317,7 @@ def live(arguments, config, verdicts):
 
 
 def reception(arguments, config, clients):
-    """Processor microseconds of each report while so many clients ask what a page asks, once a second."""
+    """Processor microseconds per report while `clients` clients send a page's requests once a second."""
     collector = Collector(arguments.program, config)
     rate, seconds = arguments.client_rate, arguments.client_seconds
     send = [arguments.bench, "--send", f"127.0.0.1:{collector.receives}", "--flows", "100000", "--rate", str(rate), "--reports", str(rate * (seconds + 10))]
@@ -350,7 +350,7 @@ def reception(arguments, config, clients):
 
 
 def understanding(process):
-    """Processor seconds of the threads by which reports come in: those that receive and the one that understands."""
+    """Processor seconds of the threads that receive and process reports."""
     used = 0.0
     for thread in os.listdir(f"/proc/{process}/task"):
         with open(f"/proc/{process}/task/{thread}/comm") as name:
@@ -362,7 +362,7 @@ def understanding(process):
 
 
 def ten_clients(arguments, config, verdicts):
-    """Rounds in turn, so that what else the machine does falls on both."""
+    """Alternating rounds, so that the machine's other load affects both."""
     alone, asked = [], []
     for _ in range(arguments.rounds):
         alone.append(reception(arguments, config, 0))
@@ -377,23 +377,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True, help="the inband program, a release build")
     parser.add_argument("--bench", required=True, help="inband-bench, a release build")
-    parser.add_argument("--store", required=True, help="where the history is, or is to be")
+    parser.add_argument("--store", required=True, help="directory of the history, created if it is missing")
     parser.add_argument("--rows", type=int, default=100_000_000)
-    parser.add_argument("--rate", type=int, default=3_333, help="reports a second")
+    parser.add_argument("--rate", type=int, default=3_333, help="reports per second")
     parser.add_argument("--flows", type=int, default=200_000)
-    parser.add_argument("--cold", type=int, default=20, help="times that each question is asked cold")
-    parser.add_argument("--warm", type=int, default=40, help="and warm")
-    parser.add_argument("--most", type=float, default=100.0, help="milliseconds that 95 of 100 answers may take")
-    parser.add_argument("--only", default="", help="only questions whose name contains this")
+    parser.add_argument("--cold", type=int, default=20, help="cold runs of each query")
+    parser.add_argument("--warm", type=int, default=40, help="warm runs of each query")
+    parser.add_argument("--most", type=float, default=100.0, help="limit of the 95th percentile, milliseconds")
+    parser.add_argument("--only", default="", help="only queries whose name contains this")
     parser.add_argument("--live-flows", type=int, default=1_000_000)
     parser.add_argument("--live-rate", type=int, default=20_000)
     parser.add_argument("--no-live", action="store_true")
     parser.add_argument("--no-clients", action="store_true")
-    parser.add_argument("--client-rate", type=int, default=20_000, help="reports a second while clients ask")
+    parser.add_argument("--client-rate", type=int, default=20_000, help="reports per second while clients send requests")
     parser.add_argument("--client-seconds", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--no-history", action="store_true")
-    parser.add_argument("--verdicts", help="a file that a line for each question is appended to")
+    parser.add_argument("--verdicts", help="file to which a line for each query is appended")
     arguments = parser.parse_args()
     config = configured(arguments.store)
     if not os.path.isdir(os.path.join(arguments.store, "observations")):

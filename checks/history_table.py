@@ -1,4 +1,4 @@
-"""How large is a network's history, and how long do operators' questions take beside DuckDB and ClickHouse (chdb)?"""
+"""The size of a network's history, and the time of operators' queries beside DuckDB and ClickHouse (chdb)."""
 
 import argparse
 import importlib
@@ -11,7 +11,7 @@ from history_verdicts import Verdicts
 
 TIMES = 3
 LINK = "node_id = 513 AND egress_interface = 33"
-# Questions in the SQL of `inband query`, and what other dialects write instead.
+# Queries in the SQL of `inband query`, and their replacements in other dialects.
 QUESTIONS = [
     ("p99 hop latency by node", "SELECT node_id, quantile(hop_latency, 0.99) AS p99 FROM observations GROUP BY node_id ORDER BY p99 DESC, node_id"),
     (
@@ -53,13 +53,13 @@ QUESTIONS = [
 
 
 def processor_seconds():
-    """What this process and its children have taken of all processors."""
+    """Processor time of this process and its children."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
 def best(ask):
-    """The answer, the least time it took, and the least of the processors, in milliseconds."""
+    """The answer, its least wall time, and its least processor time, milliseconds."""
     least, cost, answer = float("inf"), float("inf"), None
     for _ in range(TIMES):
         begun, used = time.perf_counter(), processor_seconds()

@@ -1,7 +1,7 @@
-"""One line for each thing that `cargo xtask long history` asks for: what was found, what the limit is, and whether it is met."""
+"""One line for each requirement of `cargo xtask long history`: the result, the limit, and the verdict."""
 
 class Verdicts:
-    """Lines of the table; with a file they are appended to it, for whoever prints all of them."""
+    """Lines of the table; with a file they are appended to it, for the caller that prints all of them."""
 
     def __init__(self, path=None):
         self.path, self.missed = path, []

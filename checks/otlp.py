@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Does another program's decoder find in OTLP what the collector knows?
+"""Compares the collector's OTLP, read by another program's decoder, with what the collector knows.
 
-A receiver on loopback takes what `inband collect` posts; `opentelemetry-proto` of PyPI decodes it.
+A receiver on loopback accepts the posts of `inband collect`; `opentelemetry-proto` of PyPI decodes them.
 """
 
 import argparse
@@ -27,7 +27,7 @@ CAPTURE = ROOT / "testdata/vectors/report_v2_0.pcap"
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """Keeps what is posted."""
+    """Keeps the bodies of POST requests."""
 
     bodies = []
 

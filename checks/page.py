@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The web page from outside: headers, requests, accessibility, addresses, foreign text, exact numbers, ways to a cause.
 
-Runs `inband demo` and Debian's chromium-headless-shell by Python's playwright; axe-core comes with axe-playwright-python.
-Each check prints one line. What is missing is skipped with a word.
+Runs `inband demo`, and Debian's chromium-headless-shell with Python's playwright; axe-core comes with
+axe-playwright-python. Each check prints one line. A missing program is reported, and its checks are skipped.
 """
 
 import argparse
@@ -24,16 +24,16 @@ FOREIGN = ['<img src=x onerror="window.hit=1">', '"><script>window.hit=1</script
 
 
 class Server:
-    """A running program that serves the page, and questions to it."""
+    """A running program that serves the page, with requests to it."""
 
     def __init__(self, program, arguments):
         self.program = program
         self.folder = tempfile.TemporaryDirectory()
-        # What it stores by default lands in its own folder.
+        # Its default store is created in its folder.
         self.process = subprocess.Popen(
             [program, *arguments], cwd=self.folder.name, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
-        # Beyond the address it says little; a pipe that nobody reads holds it.
+        # It prints little after the address, which a pipe without a reader holds.
         for line in self.process.stderr:
             if line.startswith("answering on "):
                 self.url = line.removeprefix("answering on ").strip().rstrip("/")
@@ -49,7 +49,7 @@ class Server:
         return json.loads(self.ask("/api/v1/" + path)[1])
 
     def wait_for_events(self, kinds):
-        """Waits until there is a past event of each kind; gives the latest of each."""
+        """Waits until there is a past event of each kind; returns the latest of each."""
         for _ in range(120):
             events = self.json("events?limit=1000")
             found = {event["event"]: event for event in events if event["phase"] != "begin"}
@@ -72,7 +72,7 @@ class Demo(Server):
 
 
 class Collector(Server):
-    """A running collector with settings of its own, and where it receives."""
+    """A running collector with the given settings, and its report address."""
 
     def __init__(self, program, settings="", names="", api=""):
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as one:
@@ -93,7 +93,7 @@ class Collector(Server):
 
 
 class Browser:
-    """One browser; pages note what they ask for and what goes wrong."""
+    """One browser; its pages record their requests and errors."""
 
     def __init__(self, playwright, shell):
         self.browser = playwright.chromium.launch(executable_path=shell, args=["--disable-gpu", "--no-sandbox"])
@@ -110,7 +110,7 @@ class Browser:
         return page
 
     def close_pages(self):
-        """Closes what a check has left open, with requests that are still being answered."""
+        """Closes what a check has left open, with its pending requests."""
         for context in self.browser.contexts:
             for page in context.pages:
                 page.unroute_all(behavior="ignoreErrors")
@@ -118,7 +118,7 @@ class Browser:
 
 
 def sql(demo, question):
-    """The rows of a question to history."""
+    """The rows of an SQL query over the history."""
     asked = urllib.request.Request(demo.url + "/api/v1/query", json.dumps({"sql": question}).encode(), {"content-type": "application/json"})
     return json.load(urllib.request.urlopen(asked, timeout=20))["rows"]
 
@@ -279,7 +279,7 @@ def numbers_are_exact(demo, browser, _events):
 
 
 def causes_are_found(demo, browser, _events):
-    """C24: from / by accessible names alone."""
+    """C24: from / using only accessible names."""
     page = browser.page()
     open_view(page, demo.url + "/")
     page.get_by_role("link", name=re.compile("congested")).first.click()

@@ -1,4 +1,4 @@
-"""Can the program be built where there is neither Node.js nor a network, and is the committed page what its sources make? Run by `page_long.py`."""
+"""Builds the program without Node.js and network; it contains the committed page. Run by `page_long.py`."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ NODE = {"node", "nodejs", "npm", "npx", "corepack", "yarn", "pnpm"}
 
 
 def programs_but_node(folder):
-    """Fills a folder with links to every program that can be called, but those of Node.js."""
+    """Fills a folder with links to every program on the path, except those of Node.js."""
     for place in os.environ["PATH"].split(":"):
         for program in sorted(Path(place).iterdir()) if Path(place).is_dir() else []:
             link = Path(folder) / program.name
@@ -21,7 +21,7 @@ def programs_but_node(folder):
 
 
 def builds_without_node(_program, _browser):
-    """C27: `cargo build` in a namespace without a network, from nothing, with no program of Node.js to be called."""
+    """C27: `cargo build` from nothing, in a namespace without a network and without Node.js."""
     assert shutil.which("unshare"), "unshare is not installed"
     target = os.environ.get("CARGO_TARGET_DIR") or ROOT / "target"
     with tempfile.TemporaryDirectory() as programs, tempfile.TemporaryDirectory(dir=target, prefix="without-node-") as built:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A made fabric of leaves, aggregates and cores that reports to a collector, with faults that are chosen at random.
+"""A synthetic fabric of leaves, aggregates and cores that reports to a collector, with random faults.
 
-Every packet is made here, byte by byte: an individual report of type *Inner Only* with the INT-MD stack of a packet (a sink that
-reports), or a report of each node on its way (INT-XD). `--json` facts about what is wrong go to the standard output, one a line;
-who looks for them is not to read them before.
+Every packet is built here, byte by byte: an individual report of type *Inner Only* with the INT-MD stack of a
+packet (a reporting sink), or a report of each node on its path (INT-XD). `--json` facts about faults go to
+stdout, one per line; a check that searches for the faults must not read them before.
 """
 
 import argparse
@@ -23,7 +23,7 @@ UP_FROM, HOST = 1, 200
 
 
 class Fabric:
-    """Pods of leaves and aggregates below cores; leaf and aggregate ids follow one another, cores come last."""
+    """Pods of leaves and aggregates below cores; ids count leaves, then aggregates, then cores."""
 
     def __init__(self, pods, leaves, aggregates, cores, seed, flows, is_v6=False):
         self.random = random.Random(seed)
@@ -33,7 +33,7 @@ class Fabric:
         self.seed = seed
         self.is_v6 = is_v6
         self.slow = {}  # (node, egress interface): least queueing, nanoseconds
-        self.dead = set()  # (node, egress interface) that carry nothing and say nothing
+        self.dead = set()  # (node, egress interface) that silently carry nothing
         self.avoided = set()  # (flow, aggregate of the pod) after a change of its route
         self.sequences = {}
         self.clock = time.time_ns
@@ -45,7 +45,7 @@ class Fabric:
         return self.leaves + self.pods * self.aggregates + number + 1
 
     def planes(self, leaf):
-        """The aggregates of its pod that a leaf has links to: even leaves the first ones, odd leaves the others."""
+        """The aggregates linked to a leaf: even leaves have the first of the pod, odd leaves the others."""
         if self.aggregates < 4:
             return list(range(self.aggregates))
         half = self.aggregates // 2
@@ -104,7 +104,7 @@ class Fabric:
         return f"udp {wrap(source)}:{source_port} > {wrap(target)}:{target_port}"
 
     def packet(self, flow, ttl, int_part):
-        """An IP packet of the flow, from its IP header on."""
+        """An IP packet of the flow, starting with its IP header."""
         source, target = self.addresses(flow)
         _, _, source_port, target_port = self.tuple_of(flow)
         payload = int_part + b"inband.."
@@ -119,12 +119,12 @@ class Fabric:
         return head[:10] + struct.pack(">H", check) + head[12:] + udp
 
     def group(self, node, individual):
-        """A datagram of one individual report."""
+        """A datagram with one individual report."""
         sequence = self.sequences[node] = (self.sequences.get(node, 0) + 1) & 0x3FFFFF
         return struct.pack(">II", 2 << 28 | sequence, node) + individual
 
     def measured(self, flow):
-        """Each hop of a packet that is sent now: place, latency, depth, and times; up to where it is lost."""
+        """Each hop of a packet sent at this moment, up to its loss: place, latency, depth, and times."""
         now = self.clock() - 2_000_000
         hops = []
         for node, ingress, egress in self.route(flow):
@@ -139,7 +139,7 @@ class Fabric:
         return hops, False
 
     def stacked(self, flow):
-        """The sink's report of a packet with its stack, or nothing where it is lost on the way."""
+        """The sink's report of a packet with its stack; nothing if the packet is lost."""
         hops, is_lost = self.measured(flow)
         if is_lost:
             return []
@@ -153,7 +153,7 @@ class Fabric:
         return [self.group(hops[-1][0], struct.pack(">BBBB", 5 if self.is_v6 else 4, len(inner) // 4, 0, 0x20) + inner)]
 
     def postcards(self, flow):
-        """The report of each node that the packet comes to."""
+        """The report of each node that the packet reaches."""
         hops, _ = self.measured(flow)
         reports = []
         for at, (node, ingress, egress, latency, depth, came, left) in enumerate(hops):
@@ -181,7 +181,7 @@ class Sender:
             self.sent += 1
 
     def run(self, seconds, rate, flows=None):
-        """Sends packets at a rate for a time, or each of so many flows once."""
+        """Sends packets at a rate for a time, or each of `flows` flows once."""
         begun, many = time.monotonic(), 0
         while (flows is not None and many < flows) or (flows is None and time.monotonic() - begun < seconds):
             due = min((time.monotonic() - begun) * rate, many + 500)
@@ -193,7 +193,7 @@ class Sender:
 
 
 def write_capture(fabric, path, hours, every):
-    """Reports of past hours as a capture, one every so many seconds, with a congestion in the middle, whose time it gives."""
+    """Writes reports of past hours, one per `every` seconds; returns the time of a congestion in them."""
     end = time.time_ns()
     begin = end - int(hours * 3.6e12)
     middle = begin + (end - begin) // 2
@@ -214,7 +214,7 @@ def write_capture(fabric, path, hours, every):
 
 
 def fault(fabric, sender, kind, seconds, rate):
-    """Does one thing wrong that nobody announces, for a time, and gives what it was."""
+    """Causes one fault for a time without announcing it, and returns what it was."""
     numbers = fabric.random
     flow = numbers.randrange(fabric.flows)
     route = fabric.route(flow)
@@ -237,13 +237,13 @@ def fault(fabric, sender, kind, seconds, rate):
         fabric.avoided.add((flow, plane))
         sender.run(seconds, rate)
         return {"kind": kind, "flow": fabric.named(flow), "old": old, "new": [node for node, _, _ in fabric.route(flow)]}
-    # A link that carries nothing more, without a word.
+    # A link that silently carries nothing more.
     links = {}
     for one in range(fabric.flows):
         hops = fabric.route(one)
         for (node, _, egress), (other, ingress, _) in zip(hops, hops[1:], strict=False):
             links.setdefault((node, egress, other, ingress), []).append(one)
-    # Where nothing else goes over a link before or behind it, that one is as silent, and nobody can tell which is at fault.
+    # If a link before or behind it carries nothing else, both are silent, and either may be at fault.
     alone = lambda flows: all(set(others) - set(flows) for others in links.values() if set(others) & set(flows) and others is not flows)  # noqa: E731
     (node, egress, other, ingress), crossing = numbers.choice(sorted((link, flows) for link, flows in links.items() if len(flows) >= 4 and alone(flows)))
     fabric.dead.add((node, egress))

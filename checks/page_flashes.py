@@ -1,4 +1,4 @@
-"""Does anything flash? The brightness of 64 by 40 parts of every frame that the browser draws. Run by `page_long.py`; needs Pillow and numpy."""
+"""Flashes: the brightness of 64 by 40 parts of every frame. Run by `page_long.py`; needs Pillow and numpy."""
 
 import base64
 import io
@@ -14,13 +14,13 @@ BLINKS = """<body style="margin:0"><div id=one style="width:140px;height:140px">
 
 
 def views(demo):
-    """All eight views, where the demo's faults come every half minute."""
+    """All eight views, while the demo's faults occur every half minute."""
     flow = demo.json("flows?limit=1")[0]["id"]
     return ["/?live=1m", "/map?live=1m", "/flows?live=1m", f"/flow/{flow}?live=1m", "/queue/1/2/0?live=1m", "/events?live=1m", "/reports?live=1m", "/query?sql=SELECT+*+FROM+paths+LIMIT+5"]
 
 
 class Film:
-    """The frames of a page while it is looked at."""
+    """Records the frames of a page."""
 
     def __init__(self, page):
         self.frames, self.is_over = [], False
@@ -38,9 +38,9 @@ class Film:
         self.session.send("Page.stopScreencast")
 
     def changes(self):
-        """Most changes in a second that parts of more than a hundredth of the picture make, and the most that any part makes.
+        """Most changes in a second, of parts that cover more than a hundredth of the picture, and of any part.
 
-        A part changes where its relative luminance differs by a tenth from where it changed last, however many frames that took.
+        A part changes when its relative luminance differs by a tenth from its last change, however slowly.
         """
         import numpy
         from PIL import Image
@@ -67,13 +67,13 @@ class Film:
 
 
 def nothing_flashes(demo, browser):
-    """C25: live for half a minute, with faults in it, no hundredth of the picture changes by a tenth three times in a second."""
+    """C25: live, with faults, no hundredth of the picture changes by a tenth three times a second."""
     try:
         import numpy  # noqa: F401
         import PIL  # noqa: F401
     except ImportError as error:
         raise AssertionError("needs `pip install pillow numpy`") from error
-    # What blinks four times a second is found.
+    # A picture that blinks four times a second is detected.
     page = browser.page(WIDTH, HEIGHT)
     page.set_content(BLINKS)
     film = Film(page)

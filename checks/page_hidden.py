@@ -1,7 +1,7 @@
-"""Faults that nobody announced, in a fabric that is made at random: found from `/` by accessible names alone. Run by `page.py`.
+"""Unannounced faults in random fabrics, found from `/` using only accessible names. Run by `page.py`.
 
-Four collectors receive from four fabrics, each with one fault at a place that was drawn; what it was is read only after the page
-has been asked.
+Four collectors receive from four fabrics, each with one fault at a random place; the fault is read only after
+the page has been searched.
 """
 
 import json
@@ -18,7 +18,7 @@ MAX_STEPS = 6
 
 
 class Hidden:
-    """Collectors with faulty fabrics, begun before the other checks, so that the faults are there when they are looked for."""
+    """Collectors with faulty fabrics, started early, so that the faults are there when needed."""
 
     def __init__(self, program):
         numbers = random.Random()
@@ -34,7 +34,7 @@ class Hidden:
             self.running[name] = (collector, sender, arguments[3:])
 
     def truth(self, name):
-        """What is wrong, once it has happened."""
+        """The fault, once it has happened."""
         _, sender, _ = self.running[name]
         sender.stdout.readline()
         return json.loads(sender.stdout.readline())
@@ -47,7 +47,7 @@ class Hidden:
 
 
 class Walk:
-    """Steps on the page, by accessible names."""
+    """Steps on the page, using accessible names."""
 
     def __init__(self, page, url):
         self.page, self.steps = page, 0
@@ -90,7 +90,7 @@ def a_hidden_change_of_path_is_found(hidden, browser):
 
 
 def a_silent_link_is_found(hidden, browser):
-    """C24: where each node reports, the link is named."""
+    """C24: if each node reports, the link is named."""
     truth = hidden.truth("silent")
     walk = Walk(browser.page(), hidden.running["silent"][0].url)
     walk.click("not seen behind the link")
@@ -103,7 +103,7 @@ def a_silent_link_is_found(hidden, browser):
 
 
 def a_link_of_which_nothing_tells_is_found(hidden, browser):
-    """C24: where sinks report alone nothing can be announced, but the map knows when a link was last on a path."""
+    """C24: if only sinks report, nothing is announced; the map shows when a link was last on a path."""
     truth = hidden.truth("unannounced")
     walk = Walk(browser.page(), hidden.running["unannounced"][0].url)
     walk.click("^Map$")
@@ -124,7 +124,7 @@ FOUND = [a_hidden_congestion_is_found, a_hidden_change_of_path_is_found, a_silen
 
 
 def faults_are_found(hidden, browser):
-    """C24, for all four."""
+    """C24: all four."""
     worst = 0
     for find in FOUND:
         try:

@@ -1,5 +1,5 @@
-"""The page beside a real network: 2,000 nodes, 10,200 links and a million flows that `page_fabric.py` reports to `inband collect`,
-and a day of history. Run by `page_long.py`.
+"""The page with a large network: 2,000 nodes, 10,200 links and a million flows that `page_fabric.py` reports
+to `inband collect`, and a day of history. Run by `page_long.py`.
 """
 
 import re
@@ -48,7 +48,7 @@ def frame_rate(page, seconds=10, keys=None):
 
 
 def machine_draws(browser):
-    """How many frames a second a page of ours gets that only moves a canvas."""
+    """How many frames a second a page that only moves a canvas gets."""
     page = browser.page()
     page.set_content(CALIBRATION)
     rate = frame_rate(page, 3)["rate"]
@@ -57,7 +57,7 @@ def machine_draws(browser):
 
 
 class Large:
-    """A collector that knows every flow of the large fabric, which goes on reporting."""
+    """A collector that knows every flow of the large fabric, which keeps reporting."""
 
     def __init__(self, program, flows, rate=1_000):
         self.collector = Collector(program, SETTINGS.format(flows=flows + 100_000))
@@ -94,7 +94,7 @@ class Large:
 
 
 def the_demo_is_live_at_once(program, browser):
-    """From the program's start to its first reports on the page; the median of five."""
+    """The time from the program's start to its first reports on the page; the median of five."""
     times = []
     for _ in range(5):
         page = browser.page()
@@ -131,7 +131,7 @@ def first_paint(demo, large, browser):
 
 
 def frames_flow(_demo, large, browser):
-    """C2, C3: live, and while the time is moved by keys, at both sizes."""
+    """C2, C3: live, and while keys move the time, at both sizes."""
     told = []
     faults = []
     for width, height in [(1440, 900), (3840, 2160)]:
@@ -159,7 +159,7 @@ def frames_flow(_demo, large, browser):
 
 
 def views_of_a_large_network_hold(_demo, large, browser):
-    """Each view of 2,000 nodes and a million flows answers, without a fault and without a table that is too long."""
+    """Each view of 2,000 nodes and a million flows answers without an error or an oversized table."""
     worst = 0.0
     for view in ["/", *VIEWS, "/map?form=groups", "/map?form=groups&group=3", "/map?sel=1&live=1m", "/flows?q=node+%3D+1981+and+latency+%3E+1us", "/queue/1981/1/-?live=1m", "/events", "/reports", "/query?sql=SELECT+count(*)+FROM+paths"]:
         page = browser.page()
@@ -176,12 +176,12 @@ def views_of_a_large_network_hold(_demo, large, browser):
 
 
 def a_day_is_quick(program, browser):
-    """C12: from a day to 20 ms and back, again and again: the median time to a new picture of each view, and the memory."""
+    """C12: repeatedly from a day to 20 ms and back: median time to a new picture, and the memory."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
         capture, store = Path(folder) / "day.pcap", Path(folder) / "store"
-        fabric = Fabric(2, 4, 2, 4, 1, 10)  # Each comes again before it is forgotten.
+        fabric = Fabric(2, 4, 2, 4, 1, 10)  # Each repeats before it is evicted.
         middle = write_capture(fabric, capture, hours=24, every=4)
         file = Path(folder) / "collector.toml"
         file.write_text(f'[store]\npath = "{store}"\n[api]\nlisten = "127.0.0.1:0"\n')
@@ -210,7 +210,7 @@ def zoomed(collector, middle, fabric, browser):
         before, times = heap(), []
         for _ in range(25):
             for span in ["20ms", "1d"]:
-                # A link within the page, as zooming makes it.
+                # A link within the page, as zooming creates it.
                 page.evaluate("to => { history.pushState(null, '', to); dispatchEvent(new PopStateEvent('popstate')) }", f"{view}?at={middle}&span={span}")
                 started = time.monotonic()
                 page.wait_for_function("() => !document.querySelector('main .stale, main [role=progressbar]')", timeout=10_000)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The page for longer than every push can wait: a real network of 2,000 nodes and a million flows, a day of history, an hour of
-memory, data of other origin, colours, flashing. `cargo xtask long page` runs it.
+"""Long checks of the page: a network of 2,000 nodes and a million flows, a day of history, an hour of memory,
+data of other origin, colours, flashing. `cargo xtask long page` runs it.
 
-A page that only moves a canvas tells first how fast this machine draws; below 45 frames a second nothing is concluded of frames.
+A page that only moves a canvas first measures how fast this machine draws; below 45 frames a second frame
+rates are not judged.
 """
 
 import argparse
@@ -23,7 +24,7 @@ MIN_RATE = 45
 
 
 def memory_stays(large, browser, seconds):
-    """C13: live for the time that is given, at a thousand reports a second."""
+    """C13: live for the given time, at a thousand reports a second."""
     page = browser.page()
     session = page.context.new_cdp_session(page)
     streams = []
@@ -59,7 +60,7 @@ SWATCHES = """() => { const style = getComputedStyle(document.documentElement);
 
 
 def flows_differ_for_everyone(demo, browser):
-    """C20: the six colours of flows, in the pixels, for those who see fewer colours, and against the page."""
+    """C20: the six colours of flows in pixels, for colour-blind users, and against the page."""
     least, weakest = 100.0, 100.0
     for scheme in ["light", "dark"]:
         page = browser.page(600, 400, scheme)
@@ -103,7 +104,7 @@ def severity_has_a_shape(demo, browser):
     return len(marks), f"shapes of severity; {looked} other media"
 
 
-# What each check wants to see, as the table at the end tells it.
+# The requirement of each check, as in the final table.
 LIMITS = {
     "builds_without_node": "C27: builds; equal bytes",
     "flows_differ_for_everyone": "C20: 7 or more, 3:1 or more",
@@ -120,7 +121,7 @@ LIMITS = {
 
 
 def table(rows):
-    """Check, limit, whether it is met, and the figure, which is long."""
+    """Check, limit, verdict, and the figure, which is long."""
     rows = [("check", "limit", "met", "figure"), *rows]
     widths = [max(len(row[at]) for row in rows) for at in range(3)]
     for row in rows:
@@ -130,7 +131,7 @@ def table(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True)
-    parser.add_argument("--seconds", type=int, default=3600, help="how long the page stays open for its memory")
+    parser.add_argument("--seconds", type=int, default=3600, help="how long the page stays open for the memory check")
     parser.add_argument("--flows", type=int, default=1_000_000, help="flows of the large network")
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()

@@ -1,6 +1,4 @@
-"""Reports that are dropped on their way, as the page tells of them: a relay between a demo and a collector drops some at random.
-Run by `page_long.py`.
-"""
+"""Lost reports on the page: a relay between demo and collector drops some at random. Run by `page_long.py`."""
 
 import random
 import re
@@ -23,7 +21,7 @@ LOOK = """() => ({
 
 
 class Relay:
-    """Passes datagrams on and drops a share of them; notes for each stream when one was missed first that follows a drop."""
+    """Forwards datagrams, drops a share, and records per stream when the first one after a drop passed."""
 
     def __init__(self, port, share, seed):
         self.share, self.numbers, self.port = share, random.Random(seed), port
@@ -64,9 +62,9 @@ class Relay:
 
 
 def losses_are_named(program, browser):
-    """C23: 5 % of the reports do not arrive; the sums balance at every look, and each loss is told at its stream within two seconds.
+    """C23: 5 % of the reports do not arrive; sums balance, and streams show each loss within two seconds.
 
-    A gap can be seen from the first report on that comes after it; the time counts from there.
+    A gap is visible from the first report after it; the time counts from there.
     """
     seed = time.time_ns() % 1_000_000
     with tempfile.TemporaryDirectory() as folder:

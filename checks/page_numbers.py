@@ -1,4 +1,4 @@
-"""What the page shows against what the API says: bars, areas, units, filters, files. Run by `page.py`."""
+"""Compares the page with the API: bars, areas, units, filters, files. Run by `page.py`."""
 
 import csv
 import functools
@@ -15,7 +15,7 @@ THIN = "\u2009"
 
 
 def waterfall_is_true(demo, browser, _events):
-    """C21: lengths, whiskers, and what is not known, on a packet whose report is changed on its way to the page."""
+    """C21: lengths, whiskers, and unknown values, on a packet whose report is changed under way."""
     newest = sql(demo, "SELECT flow_id, reporter, hw_id, sequence, report_index, time, hop_count FROM observations WHERE hop_index = 0 AND hop_count = 3 ORDER BY time DESC LIMIT 1")[0]
     flow, *parts = newest[:6]
     name = "-".join(str(part) for part in parts)
@@ -69,7 +69,7 @@ def waterfall_is_true(demo, browser, _events):
 
 
 def the_way_before_is_dashed(demo, browser, events):
-    """The ghost: struck-through nodes are those of the old path alone, on the same axis."""
+    """The ghost: struck-through nodes are only those of the old path, on the same axis."""
     event = events["path-change"]
     page = browser.page()
     flow = event["detail"]["flow"]
@@ -94,7 +94,7 @@ def the_way_before_is_dashed(demo, browser, events):
 
 
 def lanes_add_up(demo, browser, events):
-    """C22: areas stand on each other and add up to the depth, shares to the whole, and the band begins where the quota ran out."""
+    """C22: stacked areas add up to the depth, shares to 1; the band begins at the end of the quota."""
     event = events["queue-congestion"]
     page = browser.page()
 
@@ -122,7 +122,7 @@ def lanes_add_up(demo, browser, events):
     shares = page.eval_on_selector_all("table", "all => [...all.find(one => one.caption.innerText.startsWith('Whose')).tBodies[0].rows].map(row => row.cells[2].innerText)")
     total = sum(float(share.split(THIN)[0]) for share in shares)
     assert abs(total - 100) < 0.1 * len(shares), shares
-    # The trigger stands where packets began to wait as long as is set.
+    # The trigger is where packets began to wait for the configured time.
     trigger = demo.json("about")["congestion"]["trigger_latency"]
     place = f"time >= {middle - 10**9} AND time < {middle + 15 * 10**8} AND node_id = 1 AND egress_interface = 2"
     found = sql(demo, f"SELECT queue_occupancy, hop_latency FROM observations WHERE {place} ORDER BY time LIMIT 40000")
@@ -188,7 +188,7 @@ OPERATORS = {"=": lambda a, b: a == b, "!=": lambda a, b: a != b, ">": lambda a,
 
 
 def generated(numbers, flows):
-    """A condition as text, and what it means of a flow."""
+    """A condition as text, and as a function of a flow."""
     kind = numbers.choice(["port", "protocol", "hops", "node", "source", "latency"])
     compare = numbers.choice(["=", "!="] if kind == "protocol" else list(OPERATORS))
     holds = OPERATORS[compare]
@@ -217,7 +217,7 @@ def generated(numbers, flows):
 
 
 def filters_agree(demo, browser, _events):
-    """C14: generated filters against their meaning; what is offered is what the API offers; an error points at its character."""
+    """C14: generated filters against their meaning; the API's offers; an error points at its character."""
     numbers = random.Random(14)
     page = browser.page()
     open_view(page, demo.url + "/flows")
@@ -231,7 +231,7 @@ def filters_agree(demo, browser, _events):
         passing = lambda: {f"/flow/{flow['id']}" for flow in demo.json("flows?limit=10000") if all(holds(flow) for _, holds in conditions)}  # noqa: E731
         field.fill(text)
         field.press("Enter")
-        # Latencies and paths go on while the page is read.
+        # Latencies and paths change while the page is read.
         for _ in range(80):
             before, found = passing(), set(page.eval_on_selector_all("main tbody tr td:first-child a", shown))
             if found in (before, passing()) and page.locator("main .stale").count() == 0:
@@ -253,7 +253,7 @@ def filters_agree(demo, browser, _events):
     error.wait_for(timeout=5_000)
     assert "at character 16" in error.inner_text(), error.inner_text()
     page.context.close()
-    # What is wrong on purpose is said in the console as well.
+    # A deliberate error is in the console, too.
     browser.wrong[:] = [one for one in browser.wrong if "status of 400" not in one]
     return 40, "filters"
 
@@ -308,7 +308,7 @@ def strip_balances(demo, browser, _events):
 
 
 def bundle_is_plain(demo, _browser, _events):
-    """C27: nothing that runs text, no address of a source map, licences listed."""
+    """C27: no code that evaluates text, no source map, licences listed."""
     script = demo.ask("/page/main.js")[1].decode()
     for word in [r"\beval\(", r"new Function\(", "sourceMappingURL", r"document\.write"]:
         assert not re.search(word, script), word
@@ -319,7 +319,7 @@ def bundle_is_plain(demo, _browser, _events):
 
 
 def fabric(leaves, spines, bad):
-    """Answers of the API for a made fabric: each leaf to five spines, one spine, one leaf and one link of them slow."""
+    """API answers for a made fabric: each leaf to five spines; one spine, leaf and link are slow."""
     slow_leaf, slow_spine, slow_link = bad
     ids = range(1, leaves + spines + 1)
     names = [f"leaf{one}" if one <= leaves else f"spine{one - leaves}" for one in ids]
@@ -364,7 +364,7 @@ def a_large_map_shows_its_faults(demo, browser, _events):
     open_view(page, demo.url + "/map?live=1m")
     page.locator(".matrix canvas").wait_for()
     took = time.monotonic() - started
-    # What is not the colour of a fast link or of none is slow.
+    # What has neither the colour of a fast link nor that of none is slow.
     slow = page.evaluate("""() => { const canvas = document.querySelector('.matrix canvas');
       const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), cells = new Map();
       new Uint32Array(data.buffer).forEach((colour, at) => colour && (cells.get(colour) ?? cells.set(colour, []).get(colour)).push(at));

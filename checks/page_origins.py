@@ -1,5 +1,5 @@
-"""Data of other origin than the demo's: captures of this repository, names that are markup or very long, none at all, IPv6 alone, one
-node alone, reports of every version. Run by `page_long.py`.
+"""Data of other origin than the demo's: captures of this repository, names that are markup or very long, no
+data, only IPv6, a single node, reports of every version. Run by `page_long.py`.
 """
 
 import re
@@ -15,7 +15,7 @@ TESTDATA = Path(__file__).parent.parent / "testdata"
 
 
 def payloads(capture):
-    """The payloads of the UDP datagrams to the port of reports in a capture of Ethernet or IP."""
+    """The payloads of the UDP datagrams to the report port in a capture of Ethernet or IP."""
     data = capture.read_bytes()
     order = "<" if data[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
     (link,) = struct.unpack(order + "I", data[20:24])
@@ -33,7 +33,7 @@ def payloads(capture):
 
 
 def look(collector, browser, also=()):
-    """Opens every view and what leads on from it, in both themes and widths; gives how many pictures there were."""
+    """Opens every view and its links, in both themes and widths; returns the number of pictures."""
     flows = collector.json("flows?limit=3")
     nodes = collector.json("nodes?limit=3")
     views = [*VIEWS, "/map?form=matrix", "/map?form=groups", *(f"/flow/{flow['id']}" for flow in flows), *(f"/map?sel={node['node_id']}" for node in nodes), *also]
@@ -82,13 +82,13 @@ def packets_of(fabric, packets=2_000, is_md=True):
 
 
 def captures_are_shown(program, browser):
-    """Reports of all versions, as the vectors and a capture have them."""
+    """Reports of all versions, from the vectors and a capture."""
     captures = sorted([*TESTDATA.glob("vectors/report*.pcap"), *TESTDATA.glob("captures/*.pcap")])
     return replayed(program, browser, "", datagrams_of(captures)), f"pictures of {len(captures)} captures"
 
 
 def foreign_names_are_shown(program, browser):
-    """C10: names that are markup, very long, or turn the direction of writing, as the operator's own file gives them."""
+    """C10: names in the operator's file that are markup, very long, or change the writing direction."""
     names = [text.replace("\x00", "\x01") for text in FOREIGN]
     lines = [f"[[node]]\nid = {at + 1}\nname = {toml(text[:250])}\n" for at, text in enumerate(names)]
     hosts = [f"[[host]]\naddress = \"10.0.{at}.1\"\nname = {toml(text[:250])}\n" for at, text in enumerate(names)]
@@ -96,7 +96,7 @@ def foreign_names_are_shown(program, browser):
 
 
 def toml(text):
-    """A string of TOML."""
+    """A TOML string."""
     return '"' + "".join(f"\\u{ord(one):04x}" if ord(one) < 0x20 or one in '"\\' or 0x2000 <= ord(one) < 0x2100 else one for one in text) + '"'
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures of docs/page.md and README.md out of a running `inband demo`."""
+"""Takes the pictures of docs/page.md and README.md from a running `inband demo`."""
 
 import argparse
 import re
@@ -31,7 +31,7 @@ def main():
 
 
 def walk(page, demo):
-    """The minute on call: what happens, the queue, the packet, the map."""
+    """A night-time alert: what happens, the queue, the packet, the map."""
 
     def keep(name):
         ready(page)

@@ -17,7 +17,7 @@ def parts(rows, width, height):
 
 
 def png(data):
-    """Rows of pixels of a PNG with 8 bits a channel."""
+    """Rows of pixels of a PNG with 8 bits per channel."""
     at, packed = 8, b""
     while at < len(data):
         (length,), kind = struct.unpack(">I", data[at : at + 4]), data[at + 4 : at + 8]
@@ -55,7 +55,7 @@ def oklab(*rgb):
 
 
 def contrast(one, other):
-    """The contrast of two colours, as WCAG counts it."""
+    """The contrast of two colours, as WCAG defines it."""
     bright, dark = sorted((luminance(*one), luminance(*other)), reverse=True)
     return (bright + 0.05) / (dark + 0.05)
 

@@ -1,5 +1,5 @@
-"""Ways to the page other than a plain address: TLS, a token that may only read, a reverse proxy that strips or keeps its path.
-Run by `page.py`.
+"""Access to the page over TLS, with a read-only token, and through a reverse proxy that strips or keeps its
+path. Run by `page.py`.
 """
 
 import http.server
@@ -18,7 +18,7 @@ BASE = "/inband"
 
 
 class Proxy(http.server.ThreadingHTTPServer):
-    """Hands requests below BASE on to a collector, with BASE or without it."""
+    """Passes requests below BASE on to a collector, with or without BASE."""
 
     daemon_threads = True
 
@@ -57,7 +57,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.wfile.write(part)
                 self.wfile.flush()
         except OSError:
-            pass  # The browser has left.
+            pass  # The browser has disconnected.
 
     do_GET = do_POST = do_DELETE = hand_on
 
@@ -92,7 +92,7 @@ def proxies_lead_to_every_view(demo, browser, _events):
 
 
 def tls_and_a_reading_token_hold(demo, browser, _events):
-    """The page by TLS; a token that may only read sees everything, and is told what it may not do."""
+    """The page over TLS; a read-only token sees everything, and gets an error for what it may not do."""
     if not shutil.which("openssl"):
         return 0, "views by TLS: skipped, openssl is not installed"
     collector = None

@@ -1,4 +1,4 @@
-"""The page's states: the keyboard alone, names of pictures, trouble, zones, tokens. Run by `page.py`."""
+"""The page's states: keyboard only, names of pictures, errors, zones, tokens. Run by `page.py`."""
 
 import datetime
 import json
@@ -24,7 +24,7 @@ FOCUS = """() => {
 
 
 def tab_to(page, pattern, most=120, tag=None):
-    """Presses Tab until what is focused has a text like `pattern`; gives the number of times."""
+    """Presses Tab until the focused element's text matches `pattern`; returns the number of presses."""
     for pressed in range(1, most):
         page.keyboard.press("Tab")
         at = page.evaluate(FOCUS)
@@ -41,7 +41,7 @@ def the_keyboard_reaches_the_cause(demo, browser, _events):
     page = browser.page()
     open_view(page, demo.url + "/")
     page.get_by_role("link", name=re.compile("congested for")).first.wait_for()
-    page.keyboard.press(".")  # What is live would move under the fingers.
+    page.keyboard.press(".")  # A live view would move under the cursor.
     page.wait_for_timeout(500)
     presses = tab_to(page, "congested for", tag="a")
     page.keyboard.press("Enter")
@@ -133,7 +133,7 @@ def trouble_is_said(demo, browser, _events):
     page.get_by_role("progressbar", name="Loading").wait_for(timeout=2_000)
     page.unroute_all(behavior="ignoreErrors")
     page.context.close()
-    # What was refused on purpose is said in the console as well.
+    # A deliberate refusal is in the console, too.
     browser.wrong[:] = [one for one in browser.wrong if "Failed to load resource" not in one]
     return len(troubles) + 1, "troubles"
 

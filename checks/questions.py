@@ -1,8 +1,8 @@
-"""What does reception pay for questions? `cargo xtask long questions` runs it.
+"""The cost of queries for reception. `cargo xtask long questions` runs it.
 
-A collector follows 131,072 flows of the made network while their reports come in. For each kind of question, the processor time of
-the threads by which reports come in is taken while nobody asks, while it is asked a hundred times a second, and while nobody asks
-again; the ratio is that of the middle to the mean of its neighbours, and of several rounds the median counts.
+A collector follows 131,072 flows of the made network while their reports arrive. For each kind of query, the
+processor time of the receiving threads is measured without queries, with a hundred a second, and without
+again; the ratio is that of the middle to the mean of its neighbours, and the median of several rounds counts.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from history_api import LIVE, Collector, configured, understanding
 
 
 def kinds(collector):
-    """Questions of now by name, those about one flow too."""
+    """Live queries by name, including those about one flow."""
     flows = [flow["id"] for flow in json.loads(collector.ask("/api/v1/flows?limit=1000")[0])]
     turn = iter(range(1 << 60))
 
@@ -30,7 +30,7 @@ def kinds(collector):
 
 
 class Asker:
-    """Threads that ask one question at a rate."""
+    """Threads that send one query at a rate."""
 
     def __init__(self, collector, question, rate, threads=4):
         self.address, self.question, self.pause = collector.url.removeprefix("http://"), question, threads / rate
@@ -49,7 +49,7 @@ class Asker:
             if answer.status != 200:
                 self.faults.append(answer.status)
             self.answers += 1
-            # What is late is not asked twice as fast afterwards.
+            # After a delay the rate is not raised to catch up.
             due = max(due + self.pause, time.monotonic() - self.pause)
 
     def stop(self):
@@ -59,7 +59,7 @@ class Asker:
 
 
 def cost(collector, seconds):
-    """Processor microseconds of a report, and reports a second."""
+    """Processor microseconds per report, and reports per second."""
     accepted = lambda: json.loads(collector.ask("/api/v1/ledger")[0])["total"]["accepted"]
     begun, reports, used = time.monotonic(), accepted(), understanding(collector.process.pid)
     time.sleep(seconds)
@@ -68,7 +68,7 @@ def cost(collector, seconds):
 
 
 def measure(arguments, collector):
-    """A line for each kind; returns those that cost too much."""
+    """Prints a line for each kind; returns those that cost too much."""
     asked = {name: question for name, question in kinds(collector).items() if arguments.only in name}
     ratios, answers = {name: [] for name in asked}, dict.fromkeys(asked, 0.0)
     before, rate = cost(collector, arguments.seconds)
@@ -101,12 +101,12 @@ def main():
     parser.add_argument("--program", required=True, help="the inband program, a release build")
     parser.add_argument("--bench", required=True, help="inband-bench, a release build")
     parser.add_argument("--flows", type=int, default=131_072)
-    parser.add_argument("--reports", type=int, default=40_000, help="reports a second")
-    parser.add_argument("--rate", type=float, default=100, help="questions a second")
-    parser.add_argument("--seconds", type=float, default=4, help="seconds of a measurement")
+    parser.add_argument("--reports", type=int, default=40_000, help="reports per second")
+    parser.add_argument("--rate", type=float, default=100, help="queries per second")
+    parser.add_argument("--seconds", type=float, default=4, help="length of a measurement, seconds")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", default="", help="only questions whose name contains this")
-    parser.add_argument("--most", type=float, default=2.0, help="percent that a question may cost reception")
+    parser.add_argument("--only", default="", help="only queries whose name contains this")
+    parser.add_argument("--most", type=float, default=2.0, help="most that a query may cost reception, percent")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="inband-questions-") as folder:
         collector = Collector(arguments.program, configured(folder))

@@ -1,4 +1,4 @@
-"""Does `inband decode` read what scapy's INT contribution writes?"""
+"""Compares `inband decode` with packets of scapy's INT contribution."""
 
 import argparse
 import importlib.util
@@ -32,7 +32,7 @@ def skip(why):
 
 
 def load():
-    """scapy with the contribution, wherever it is."""
+    """scapy with the contribution, from wherever it is installed."""
     try:
         import scapy.all
     except ImportError:
@@ -51,7 +51,7 @@ def load():
 
 
 def random_hop(rng, contribution, bits):
-    """One hop for scapy, and as decode shows it; all ones mean not available."""
+    """One hop for scapy, and its JSON in decode; all ones mean not available."""
     values, shown = {}, {}
     for _, _, fields in bits:
         missing = rng.random() < 0.1
@@ -63,7 +63,7 @@ def random_hop(rng, contribution, bits):
 
 
 def random_int(rng, contribution, is_md):
-    """An INT header with its stack, and as decode shows it."""
+    """An INT header with its stack, and its JSON in decode."""
     choice = BITS if is_md else BITS[:-1]
     bits = [bit for bit in choice if rng.random() < 0.5] or choice[:1]
     bitmap = sum(0x8000 >> bit for bit, _, _ in bits)
@@ -89,7 +89,7 @@ def random_int(rng, contribution, is_md):
 
 
 def random_packet(rng, scapy, contribution):
-    """A frame in one of the encapsulations, and what decode says of it."""
+    """A frame in one of the encapsulations, and its JSON in decode."""
     is_md = rng.random() < 0.6
     metadata, shown = random_int(rng, contribution, is_md)
     kind = 1 if is_md else 3

@@ -1,4 +1,4 @@
-"""Do DuckDB and ClickHouse (chdb) read the store's Parquet files, and find what `inband query` finds?"""
+"""Compares DuckDB and ClickHouse (chdb) over the store's Parquet files with `inband query`."""
 
 import argparse
 import importlib
@@ -13,11 +13,11 @@ import tempfile
 
 START_NS = 1_700_000_000_000_000_000
 PORT = 32766
-# The instruction bits of a report's metadata, and how many bytes each has.
+# The instruction bits of a report's metadata, and the bytes of each.
 INTERFACES, HOP_LATENCY, QUEUE, INGRESS, EGRESS, LEVEL2, UTILIZATION, BUFFER = 1, 2, 3, 4, 5, 6, 7, 8
 SIZES = {INTERFACES: 4, HOP_LATENCY: 4, QUEUE: 4, INGRESS: 8, EGRESS: 8, LEVEL2: 8, UTILIZATION: 4, BUFFER: 4}
 DROP_REASON = 15
-# What is counted of every column: rows, values, different values, least and greatest.
+# The statistics of every column: rows, values, distinct values, least and greatest.
 NUMBERS = [
     "time", "flow_id", "protocol", "source_port", "destination_port", "hop_index", "hop_count", "node_id",
     "ingress_interface", "egress_interface", "ingress_interface_level2", "egress_interface_level2", "hop_latency",
@@ -40,7 +40,7 @@ def ipv6(protocol, source, destination, payload):
 
 
 def packet(flow):
-    """The reported packet: UDP without anything in it."""
+    """The reported packet: UDP without payload."""
     version, source, destination, port = flow
     network = ipaddress.ip_address("10.0.0.0" if version == 4 else "2001:db8::")
     make = ipv4 if version == 4 else ipv6
@@ -48,7 +48,7 @@ def packet(flow):
 
 
 def metadata(rng):
-    """Some bits with a value each; now and then all ones, which says that there is none."""
+    """Some bits with a value each; sometimes all ones, which means no value."""
     bits = [bit for bit in SIZES if bit in (HOP_LATENCY, QUEUE) or rng.random() < 0.3]
     values = {}
     for bit in bits:
@@ -110,7 +110,7 @@ def fill(program, folder, capture):
 
 
 def questions(quantile, unsigned):
-    """The questions by name; `quantile` writes the one of a column at a share, `unsigned` the number of a flag."""
+    """The queries by name; `quantile` writes that of a column at a share, `unsigned` the number of a flag."""
     yield "rows", "SELECT count(*) FROM observations"
     for name in NUMBERS + TEXTS:
         value = unsigned(name) if name == "time" else name
@@ -127,7 +127,7 @@ def questions(quantile, unsigned):
 
 
 def normal(value):
-    """Numbers and texts as JSON has them, whichever library they come from."""
+    """Numbers and texts in JSON form, independent of the library."""
     if value is None or isinstance(value, str):
         return value
     return int(value)
@@ -141,7 +141,7 @@ def asked_of_inband(program, store, sql):
 
 
 def view(reader, program, store):
-    """The statement that makes the view of the observations."""
+    """The statement that creates the view of the observations."""
     done = subprocess.run([program, "query", "--view", reader, "--store", store], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"inband query --view fails: {done.stderr}")
@@ -165,7 +165,7 @@ def duckdb_reader(module, program, store):
 
 
 def chdb_reader(module, program, store):
-    # Each question is asked apart, so that a view would be gone.
+    # Each query runs separately, so that a view would be lost.
     select = view("clickhouse", program, store).partition(" AS\n")[2].rstrip(";\n")
 
     def ask(sql):
@@ -177,7 +177,7 @@ def chdb_reader(module, program, store):
         return int(value) if isinstance(value, str) and value.lstrip("-").isdigit() else normal(value)
 
     def quantile(name, share):
-        # ClickHouse numbers its exact quantiles otherwise, so the place is counted here.
+        # ClickHouse numbers its exact quantiles differently, so the position is computed here.
         place = f"greatest(1, toUInt64(ceil({share} * count({name}))))"
         return f"arrayElement(arraySort(groupArrayIf(assumeNotNull({name}), isNotNull({name}))), {place})"
 

@@ -1,4 +1,4 @@
-"""Does tshark find fault with the lengths and checksums of what `inband node` writes?"""
+"""Compares lengths and checksums of `inband node`'s output with tshark's."""
 
 import argparse
 import os
@@ -58,7 +58,7 @@ def ethernet(packet):
 
 
 def host_packet(rng, kind):
-    """What a host sends that the encapsulation can carry."""
+    """A host's packet that the encapsulation can carry."""
     version = rng.choice([4, 6])
     payload = rng.randbytes(rng.randint(0, 300))
     inner = ethernet(tcp(rng, 4, payload))
@@ -112,7 +112,7 @@ def run_node(program, folder, kind, mode, source, step):
     return written
 
 
-# Fields that are there where tshark finds a wrong checksum or length.
+# Fields that exist if tshark finds a wrong checksum or length.
 WRONG = [
     "ip.checksum.status == 0",
     "tcp.checksum.status == 0",
@@ -126,7 +126,7 @@ WRONG = [
 
 
 def faults(capture):
-    """Frames whose lengths or checksums tshark calls wrong."""
+    """Frames whose lengths or checksums tshark considers wrong."""
     command = ["tshark", "-n", "-r", capture, "-Y", " || ".join(WRONG), "-T", "fields", "-e", "frame.number"]
     for protocol in ("ip", "tcp", "udp"):
         command += ["-o", f"{protocol}.check_checksum:TRUE"]

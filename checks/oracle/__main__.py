@@ -1,11 +1,11 @@
-"""Does `inband` agree with a second implementation, written from the specification alone?"""
+"""Compares `inband` with a second implementation, written from the specification alone."""
 
 import argparse
 import collections
 import sys
 
 try:
-    import scapy  # the packets around INT are its
+    import scapy  # it makes the packets around INT
 except ImportError:
     print("oracle: skipped: scapy is not installed (pip install scapy)")
     sys.exit(0)

@@ -1,4 +1,4 @@
-"""How are pcap and pcapng files written and read? Independent of the program's own reader."""
+"""A reader and writer of pcap and pcapng, independent of the program's own."""
 
 import struct
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How does a packet of a host look with INT in it, and what may a source choose freely?"""
+"""Packets of hosts with INT, and the fields that a source may choose freely."""
 
 import struct
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ LINK_HEADER = 14
 
 @dataclass
 class Carrier:
-    """A packet of a host that INT can be put into; the base puts none in."""
+    """A packet of a host that can carry INT; this base class carries none."""
 
     traffic: Traffic
     domain: object
@@ -28,14 +28,14 @@ class Carrier:
         return self.traffic.frame()
 
     def possible(self):
-        """Whether INT can be started in this packet at all."""
+        """Whether INT can be added to this packet."""
         return False
 
     def limit_words(self):
         return LONGEST
 
     def link_bytes(self):
-        """How much of a frame is not the IP packet."""
+        """The number of bytes before the IP packet in a frame."""
         traffic = self.traffic
         if traffic.link == RAW_IP:
             return 0
@@ -45,15 +45,15 @@ class Carrier:
         return len(self.with_int(header, b"")) - self.link_bytes()
 
     def without_int(self, restored):
-        """What leaves the domain; without `restored` the bits of the mark are 0."""
+        """The frame that leaves the domain; without `restored` the bits of the mark are 0."""
         return self.frame()
 
     def covers_checksum(self):
-        """Whether INT is in what a checksum of TCP or UDP protects."""
+        """Whether a TCP or UDP checksum covers INT."""
         return self.traffic.checksum_error is not None
 
     def checksum_of(self, frame):
-        """The checksum of TCP, UDP, or GRE in `frame`, which this packet has become."""
+        """The checksum of TCP, UDP, or GRE in `frame`, which is this packet with INT."""
         traffic = self.traffic
         network = len(bytes(traffic.ip_layer()))
         at = self.link_bytes() - len(traffic.padding) + network + self.checksum_at()
@@ -63,7 +63,7 @@ class Carrier:
         return self.traffic.checksum_at()
 
     def like(self, actual):
-        """What the source chose freely in `actual`, for `with_int`."""
+        """The freely chosen fields of `actual`, for `with_int`."""
         return b""
 
 
@@ -97,7 +97,7 @@ class UdpPort(Carrier):
 
 
 class ProbeMarker(Carrier):
-    """The shim carries the DSCP, which stays as it is in the IP header."""
+    """The shim carries the DSCP, which stays unchanged in the IP header."""
 
     def possible(self):
         return True
@@ -109,7 +109,7 @@ class ProbeMarker(Carrier):
 
 
 class NewUdp(Carrier):
-    """A new UDP header whose source port is free."""
+    """A new UDP header with any source port."""
 
     def possible(self):
         return True
@@ -133,7 +133,7 @@ class NewUdp(Carrier):
 
 
 class NewGre(Carrier):
-    """A new outer IPv4 header whose identification, TTL, and type of service are free."""
+    """A new outer IPv4 header with any identification, TTL, and type of service."""
 
     tunnel = ("192.0.2.1", "192.0.2.2")
 
@@ -223,7 +223,7 @@ class InVxlan(Carrier):
 
 @dataclass
 class InGeneve(Carrier):
-    """A Geneve packet of a host, with options of its own."""
+    """A Geneve packet of a host, with options."""
 
     options: bytes = b""
     vni: int = 0
@@ -250,7 +250,7 @@ class InGeneve(Carrier):
 
 
 def random_carrier(rng, domain):
-    """A packet of a host, most often one that the domain's encapsulation fits."""
+    """A packet of a host, usually one that the domain's encapsulation fits."""
     kind = domain.kind
     if kind == "gre" and rng.random() < 0.5:
         return _random_gre(rng, domain)
@@ -271,7 +271,7 @@ def random_carrier(rng, domain):
 
 
 def random_unmarked(rng, domain, **wanted):
-    """A packet without the domain's mark, as the specification asks of what enters a domain."""
+    """A packet without the domain's mark, as the specification requires of packets that enter a domain."""
     while True:
         traffic = packets.random_traffic(rng, **wanted)
         marked = traffic.dscp & domain.dscp_mask == domain.dscp & domain.dscp_mask

@@ -1,4 +1,4 @@
-"""How does each encapsulation carry INT headers? Gives a frame and what a decoder must say of it."""
+"""INT headers in each encapsulation: frames, and what a decoder must return for them."""
 
 from dataclasses import dataclass
 
@@ -72,7 +72,7 @@ def _behind_transport(rng, kind):
         how["destination_port"] = packets.UDP_PORT_INT
     else:
         marker = packets.PROBE_MARKER
-    # Behind a marker the reserved bits help to tell INT from what a host sends.
+    # Behind a marker, the reserved bits help to distinguish INT from host traffic.
     reserved = 0 if marker else rng.choice((0, 0, 0, 3))
     shim = packets.shim(header, npt, field, reserved)
     frame = traffic.frame(middle=marker + shim + header.body(), **how)

@@ -1,4 +1,4 @@
-"""What are the bytes and the JSON of an INT 2.1 header? Written from the specification alone."""
+"""Bytes and JSON of an INT 2.1 header, written from the specification alone."""
 
 import random
 import struct
@@ -78,7 +78,7 @@ def metadata_json(bit, value):
     if bit == 5:
         return {"egress_timestamp": number(value)}
     if bit == 6:
-        # Each half is a 4-byte identifier of its own, and all ones on its own.
+        # Each half is a separate 4-byte identifier, and all ones separately.
         halves = value >> 32, value & ALL_ONES_4
         ingress, egress = (None if half == ALL_ONES_4 else half for half in halves)
         return {"ingress_interface_level2": ingress, "egress_interface_level2": egress}
@@ -156,7 +156,7 @@ class IntHeader:
         return len(self.body()) // 4
 
     def json(self, original):
-        """What `inband decode --json` says of this header."""
+        """The JSON of this header in `inband decode --json`."""
         if self.type == DESTINATION:
             return dict.fromkeys(KEYS_OF_METADATA_HEADER) | {
                 "version": "2.1",
@@ -244,12 +244,12 @@ def random_header(rng, types=(MD, MX), limit_words=255):
         header.hops.append(Hop(values, rng.randbytes(4 * domain_words)))
     left = limit_words - header.length_words()
     if header.ds_instruction and hops and header.hop_ml > 1 and rng.random() < 0.4:
-        # Without the domain's definition only a part shorter than a hop can be told apart.
+        # Without the domain's definition only a part shorter than a hop can be recognised.
         words = rng.randrange(0, min(left, header.hop_ml - 1) + 1)
         header.source_only = rng.randbytes(4 * words)
     return header
 
 
 def fixed_rng(*seed):
-    """A generator of random numbers that a case can be repeated with."""
+    """A random number generator from a seed, so that a case can be repeated."""
     return random.Random(":".join(map(str, seed)))

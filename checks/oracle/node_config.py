@@ -1,4 +1,4 @@
-"""Which INT domains and nodes are configured, and what is their `node.toml`?"""
+"""INT domains and nodes, and their `node.toml`."""
 
 from dataclasses import dataclass, field
 
@@ -21,7 +21,7 @@ class DomainMetadata:
 
 @dataclass
 class Domain:
-    """What all nodes of a chain agree on."""
+    """The common configuration of all nodes of a chain."""
 
     kind: str = "dscp"
     dscp: int = 0x17
@@ -180,7 +180,7 @@ def random_instructions(rng):
 
 
 def random_chain(rng, kind, mode):
-    """The nodes of a chain: a source, transit hops, a sink; one node alone is both ends."""
+    """The nodes of a chain: source, transit hops, sink; a single node is both source and sink."""
     domain = random_domain(rng, kind, mode)
     source = Source(
         mode=mode,

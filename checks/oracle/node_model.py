@@ -1,4 +1,4 @@
-"""What must a source, a transit hop and a sink do with a packet? By the specification's per-hop rules."""
+"""A model of source, transit hop and sink, by the specification's per-hop rules."""
 
 import copy
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ LEVEL2_UNKNOWN = 0xFFFFFFFF
 
 @dataclass
 class Flight:
-    """A packet on its way: the host's packet and the INT header in it, if any."""
+    """A packet on its path: the host's packet and the INT header in it, if any."""
 
     carrier: object
     time_ns: int
@@ -31,7 +31,7 @@ class Flight:
 
 @dataclass
 class Expected:
-    """One individual report that a node owes its collector."""
+    """An individual report that a node must send."""
 
     node: object
     contents: Flight
@@ -43,7 +43,7 @@ class Expected:
 
 
 def handle(node, flight, ingress, egress):
-    """What `node` does with `flight`, in place; gives the reports it owes."""
+    """Processes `flight` at `node`, in place; returns the reports it must send."""
     entered_without = flight.header is None
     reports = []
     starts = entered_without and ingress == HOSTS and node.source is not None
@@ -105,7 +105,7 @@ def ds_words(node, header, placements):
 
 
 def hop_of(node, header, time_ns, ingress, egress, placements=("every-hop",)):
-    """The metadata this node pushes, or None where it skips the packet."""
+    """The metadata that this node pushes; None if it skips the packet."""
     values = {}
     for bit in int21.bits_of(header.bitmap):
         if bit in RESERVED_BITS and node.unknown_instructions == "skip":
@@ -122,7 +122,7 @@ def hop_of(node, header, time_ns, ingress, egress, placements=("every-hop",)):
 
 
 def push(node, flight, hop, before):
-    """Puts `hop` on top of the stack of what came as `before`, if there is room; says what happened."""
+    """Pushes `hop` onto the stack of `before` if there is room; returns what happened."""
     header = flight.header
     grown = copy.deepcopy(header)
     grown.hops.insert(0, hop)
@@ -137,7 +137,7 @@ def push(node, flight, hop, before):
 
 
 def complement(node, flight, hop, before):
-    """Lets the checksum complement keep the L4 checksum that `before` has, where the node does so."""
+    """Makes the checksum complement keep the L4 checksum of `before`, if the node does so."""
     asked = CHECKSUM_COMPLEMENT_BIT in hop.values and node.checksum_update == "complement"
     if not asked or "checksum-complement" in node.unavailable:
         return
@@ -183,13 +183,13 @@ def start(node, flight, ingress, egress, reports):
             header.source_only = b""
         header.mtu_exceeded = result == "mtu"
     if header.type == MD and not header.hops:
-        # DS Instruction says which source-only metadata is in the packet.
+        # DS Instruction selects the source-only metadata in the packet.
         every_hop = sum(0x8000 >> item.bit for item in node.domain.ds_metadata if item.placement != "source-only")
         header.ds_instruction &= every_hop
 
 
 def hops_that_fit(node, header, carrier):
-    """How many hops a Geneve option has room for; elsewhere the source sets what it is told."""
+    """How many hops a Geneve option has room for; for other encapsulations, the configured number."""
     if node.domain.kind != "geneve" or not header.hop_ml:
         return header.remaining_hops
     source_only = ds_words(node, header, ("source-only",)) if node.source.own_metadata else b""
@@ -217,7 +217,7 @@ def transit(node, flight, ingress, egress, reports, bounded=True):
 
 
 def make_room(node, flight, hop, before, reports):
-    """Reports the stack so far and takes it out, then pushes onto the empty stack."""
+    """Reports the stack so far and removes it, then pushes onto the empty stack."""
     header = flight.header
     if not header.hops or not can_tell_source_only(node, header):
         header.mtu_exceeded = True
@@ -229,7 +229,7 @@ def make_room(node, flight, hop, before, reports):
 
 
 def can_tell_source_only(node, header):
-    """Whether the node knows which words below the hops are the source's alone."""
+    """Whether the node knows which words below the hops are only the source's."""
     if not header.domain or not header.ds_instruction:
         return True
     if node.knows_domain and header.domain == node.domain.ds_id:
@@ -246,7 +246,7 @@ def sink_md(node, flight, ingress, egress, reports, started_here):
     if no_hop_left:
         header.max_hops_exceeded = True
     report = Expected(node, copy.deepcopy(flight))
-    # A sink that skips unknown domains reports the stack alone.
+    # A sink that skips unknown domains reports only the stack.
     if node.sink_metadata == "report" and not no_hop_left and not skips(node, header):
         report_baseline(node, report, header, flight.time_ns, ingress, egress, "every-hop")
     reports.append(report)
@@ -262,13 +262,13 @@ def report_mx(node, flight, ingress, egress, reports):
 
 
 def skips(node, header):
-    """Whether the packet asks for a domain that this node does not know, and does nothing for."""
+    """Whether the packet requests a domain that this node does not know and skips."""
     known = header.domain == 0 or (node.knows_domain and header.domain == node.domain.ds_id)
     return not known and node.unknown_instructions == "skip"
 
 
 def report_baseline(node, report, header, time_ns, ingress, egress, placement):
-    """Main contents: bit 0, what is reserved and what is not available are cleared."""
+    """Main contents: clears bit 0, reserved bits and unavailable metadata."""
     for bit in int21.bits_of(header.bitmap):
         value = value_of(node, bit, time_ns, ingress, egress)
         if bit not in (0, CHECKSUM_COMPLEMENT_BIT) and value is not None:
@@ -284,7 +284,7 @@ def report_baseline(node, report, header, time_ns, ingress, egress, placement):
 
 
 def kept_bytes(node, flight):
-    """How many of a packet's first bytes its report keeps: INT whole, and `truncate` bytes of the original packet."""
+    """The bytes of a packet that a report keeps: all of INT, and `truncate` bytes of the original."""
     frame, body = flight.frame(), flight.header.body()
     wanted = node.truncate + len(frame) - len(flight.carrier.without_int(True))
     if len(frame) <= wanted:

@@ -1,4 +1,4 @@
-"""What packets do hosts send, and where do they carry INT? Outer headers come from scapy."""
+"""Packets of hosts, and where they carry INT. Outer headers come from scapy."""
 
 import ipaddress
 import struct
@@ -44,7 +44,7 @@ TCP_NUMBER, UDP_NUMBER = 6, 17
 
 @dataclass
 class Traffic:
-    """One packet of a host: everything but INT."""
+    """One packet of a host: everything except INT."""
 
     link: int = captures.ETHERNET
     vlans: list = field(default_factory=list)
@@ -59,7 +59,7 @@ class Traffic:
 
     @property
     def checksum(self):
-        """What a decoder says of the TCP or UDP checksum."""
+        """A decoder's result for the TCP or UDP checksum."""
         return "absent" if self.checksum_error is None else "bad" if self.checksum_error else "ok"
 
     def checksum_at(self):
@@ -80,7 +80,7 @@ class Traffic:
         }
 
     def ip_layer(self, dscp=None):
-        """The IP header and its extension headers, without what they carry."""
+        """The IP header and its extension headers, without payload."""
         layer = self.network.copy()
         value = (self.dscp if dscp is None else dscp) << 2 | self.ecn
         if layer.version == 4:
@@ -92,7 +92,7 @@ class Traffic:
         return layer
 
     def transport_bytes(self):
-        """The TCP or UDP header and payload with the checksum this packet has."""
+        """The TCP or UDP header and payload, with this packet's checksum."""
         packet = self.ip_packet()
         return packet[len(packet) - self.transport_length() :]
 
@@ -117,7 +117,7 @@ class Traffic:
         return packet[:start] + bytes(segment)
 
     def link_layer(self, inner):
-        """`inner`, an IP packet, behind this packet's Ethernet header and tags."""
+        """`inner`, an IP packet, after this packet's Ethernet header and tags."""
         if self.link == captures.RAW_IP:
             return inner
         header = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
@@ -132,7 +132,7 @@ class Traffic:
 
 
 def spoil_checksum(segment, at, error):
-    """Adds `error` to a right checksum, as one's complement does; 0 would say there is none."""
+    """Adds `error` to a correct checksum in one's complement; avoids 0, which means no checksum."""
     value = (struct.unpack_from(">H", segment, at)[0] + error) % 0xFFFF
     struct.pack_into(">H", segment, at, value or 0xFFFF)
 
@@ -239,7 +239,7 @@ def random_traffic(rng, protocol=None, version=None, link=None, longest=200):
 
 
 def plain(traffic, **changes):
-    """The same packet, changed."""
+    """A copy of the packet with changes."""
     return replace(traffic, **changes)
 
 
@@ -250,7 +250,7 @@ def shim(header, npt, field_16, reserved=0, length=None):
 
 
 def ipsec_packet(rng, version):
-    """An IP packet with an authentication header: what the specification wraps into new IP."""
+    """An IP packet with an authentication header, which the specification wraps into new IP."""
     network = random_network(rng, version)
     auth = AH(spi=rng.getrandbits(32), seq=1, nh=TCP_NUMBER, icv=rng.randbytes(12))
     return network / auth / Raw(rng.randbytes(40))

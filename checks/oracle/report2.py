@@ -1,4 +1,4 @@
-"""What are the bytes and the JSON of Telemetry Report 2.0 datagrams?"""
+"""Bytes and JSON of Telemetry Report 2.0 datagrams."""
 
 import struct
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ TO_THE_END = 0xFF
 
 @dataclass
 class Individual:
-    """One individual report and what a decoder must say of it."""
+    """One individual report, and what a decoder must return for it."""
 
     type: int
     inner: int

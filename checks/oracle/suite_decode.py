@@ -1,4 +1,4 @@
-"""Does `inband decode --json` say of packets what was put into them?"""
+"""Compares `inband decode --json` with what was put into the packets."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from int21 import fixed_rng
 BATCH = 200
 LINKS = (captures.ETHERNET, captures.RAW_IP)
 START = 1_700_000_000_000_000_000
-# What decode adds from other texts than those the oracle is written from.
+# Keys that decode takes from documents other than the oracle's.
 NOT_COMPARED = ("drop_reason_name",)
 
 
@@ -59,7 +59,7 @@ def decode(program, data):
 
 
 def differences(path, expected, found):
-    """The places in which two JSON values differ, as text."""
+    """The differences of two JSON values, as text."""
     if isinstance(expected, dict) and isinstance(found, dict):
         for key in sorted(expected.keys() | found.keys()):
             yield from differences(f"{path}.{key}", expected.get(key, "(no key)"), found.get(key, "(no key)"))

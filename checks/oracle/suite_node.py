@@ -1,4 +1,4 @@
-"""Do chains of `inband node` turn packets into what the specification says, hop by hop?"""
+"""Compares chains of `inband node` with the specification, hop by hop."""
 
 import subprocess
 import tempfile

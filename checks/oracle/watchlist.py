@@ -1,4 +1,4 @@
-"""Which packets does a flow watchlist select?"""
+"""The packets that a flow watchlist selects."""
 
 import ipaddress
 
@@ -33,7 +33,7 @@ def _inside(prefix, address):
 
 
 def random_watchlist(rng, flows):
-    """Entries drawn around the flows that will come by."""
+    """Entries derived from the flows that will pass."""
     return [_random_entry(rng, rng.choice(flows)) for _ in range(rng.choice((0, 1, 1, 2, 4)))]
 
 

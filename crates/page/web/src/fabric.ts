@@ -148,7 +148,7 @@ function worst(all: Values[]): Values {
 let known = new Map<number, number>();
 let [askedAt, pause, seenNodes] = [0, 2_000, 0];
 
-/** The usual distance of nodes from the edge on flows' paths; fetched ever more rarely, but soon after growth. */
+/** The usual distance of nodes from the edge, by flows' paths; fetched ever more rarely, but after growth. */
 async function tiersOf(nodes: number, signal: AbortSignal): Promise<Map<number, number>> {
   if (nodes > seenNodes && seenNodes) pause = 2_000;
   seenNodes = Math.max(seenNodes, nodes);

@@ -103,7 +103,7 @@ function summary(id: string, rows: any[], all: number): QueueFlow {
   };
 }
 
-/** Depth over time in `many` steps, each split by the flows whose packets left while its deepest packet waited. */
+/** Depth in `many` steps, each split by the flows whose packets left while its deepest packet waited. */
 export function stack(found: Samples, many: number, kept: number): { depth: number; parts: number[] }[] {
   const span = Number(found.to - found.from);
   const steps: { deepest: number; parts: number[] }[] = Array.from({ length: many }, () => ({ deepest: -1, parts: [] }));

@@ -105,7 +105,7 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
   );
 }
 
-/** The trigger and reset levels: the configured depth, or the depth at which packets waited the configured time. */
+/** The trigger and reset levels: configured depths, or depths at which packets waited the configured time. */
 function levelsOf(node: number, { samples: all }: Samples, write: (depth: number) => string): Level[] {
   const [depths, waits] = [depthThresholds(node), thresholds.value];
   if (!waits) return [];
