@@ -1,11 +1,12 @@
-//! What do the agent and the programs in the kernel tell each other? `bpf/intf.h` says the same in C.
+//! The maps and structures that the agent shares with the programs in the kernel; `bpf/intf.h` defines them
+//! in C.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 use zerocopy::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// INT by way of one device, as the programs read it (`struct config`).
+/// The INT settings of one device, as the programs read them (`struct config`).
 #[derive(Clone, Copy, Debug, Default, IntoBytes, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Config {
@@ -17,7 +18,7 @@ pub(crate) struct Config {
     /// What is added to the monotonic clock, nanoseconds.
     pub(crate) clock_offset: u64,
     pub(crate) egress_utilization: u32,
-    /// The largest IP packet that leaves, bytes.
+    /// The largest IP packet that may leave, bytes.
     pub(crate) mtu: u32,
     pub(crate) instructions: u16,
     pub(crate) udp_port: u16,
@@ -33,21 +34,21 @@ pub(crate) struct Config {
     pub(crate) remaining_hops: u8,
     pub(crate) complement: u8,
     pub(crate) version: u8,
-    /// Interface index where watched packets enter the shim; 0: there is none.
+    /// Interface index where watched packets enter the shim; 0: no shim.
     pub(crate) shim_in: u32,
-    /// Interface index where they come out of it.
+    /// Interface index where they leave the shim.
     pub(crate) shim_out: u32,
     /// Interface index of the device that leads into the domain.
     pub(crate) device: u32,
-    /// Longest time between two events of a flow, microseconds; 0: an event for every packet.
+    /// Minimum time between two events of a flow, microseconds; 0: an event for every packet.
     pub(crate) interval_us: u32,
-    /// Bytes that INT may add to a segment on its whole way.
+    /// Bytes that INT may add to a segment along the whole path.
     pub(crate) room: u32,
-    /// Whether one packet of a flow gets INT in each interval; 0: all do.
+    /// Whether one packet of a flow gets INT in each interval; 0: every packet does.
     pub(crate) slices: u32,
 }
 
-/// What a rule of the watchlist asks beside its prefixes (`struct rule`).
+/// What a watchlist rule matches besides its prefixes (`struct rule`).
 #[derive(Clone, Copy, Debug, Default, IntoBytes, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Rule {
@@ -61,13 +62,13 @@ pub(crate) struct Rule {
     pub(crate) destination_last: u16,
 }
 
-/// Most rules of the watchlist: one bit each in the prefix maps.
+/// Maximum number of watchlist rules: one bit each in the prefix maps.
 pub(crate) const MAX_RULES: usize = 64;
 
-/// Most collectors whose reports are never watched.
+/// Maximum number of collectors whose reports are never watched.
 pub(crate) const MAX_COLLECTORS: usize = 8;
 
-/// Where reports go (`struct collector`).
+/// The destination of reports (`struct collector`).
 #[derive(Clone, Copy, Debug, Default, IntoBytes, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Collector {
@@ -77,7 +78,7 @@ pub(crate) struct Collector {
     pub(crate) padding: u16,
 }
 
-/// The watchlist beside its prefixes (`struct rules`).
+/// The watchlist without its prefixes (`struct rules`).
 #[derive(Clone, Copy, Debug, IntoBytes, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Rules {
@@ -160,29 +161,29 @@ pub(crate) struct FlowKey {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoBytes, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Proof {
-    /// INT is started until then, of the monotonic clock, nanoseconds.
+    /// INT is started until this time of the monotonic clock, nanoseconds.
     pub(crate) until: u64,
-    /// From then on the agent is told, so that it probes again.
+    /// From this time on the flow's packets raise events, so that the agent probes again.
     pub(crate) renew_at: u64,
-    /// When it was last told.
+    /// When such an event was last raised.
     pub(crate) told: u64,
     /// The largest packet that was proven, bytes of IP.
     pub(crate) mtu: u32,
     pub(crate) padding: u32,
 }
 
-/// A flow whose packets the agent waits for at the ingress (`struct witness`).
+/// A flow whose packets the agent awaits at the ingress (`struct witness`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoBytes, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Witness {
     pub(crate) flow: FlowKey,
     /// The device the flow's probe came in by.
     pub(crate) device: u32,
-    /// Whether a packet of the flow has come in by it since.
+    /// Whether a packet of the flow has arrived there since.
     pub(crate) seen: u32,
 }
 
-/// A flow on its way out, of which the agent wants to know how much has left (`struct sliced_flow`).
+/// An outgoing flow whose packets with INT the agent counts (`struct sliced_flow`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoBytes, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct SlicedFlow {
@@ -195,10 +196,10 @@ pub(crate) struct SlicedFlow {
     pub(crate) with_int: u64,
 }
 
-/// How many flows can be waited for.
+/// Maximum number of flows awaited at the ingress.
 pub(crate) const MAX_WITNESSES: u32 = 4096;
 
-/// Most of a packet that an event carries, bytes.
+/// Maximum bytes of a packet that an event carries.
 pub(crate) const EVENT_BYTES: usize = 512;
 
 /// A packet that is worth a report (`struct event`).
@@ -211,10 +212,10 @@ pub(crate) struct Event {
     pub(crate) captured: u32,
     pub(crate) device: u32,
     pub(crate) kind: u32,
-    /// Queue id and occupancy of what leaves; all ones: not available.
+    /// Queue id and occupancy of an outgoing packet; all ones: not available.
     pub(crate) queue: u32,
-    /// The largest packet that is known to pass to the destination, of what has no proof; of a probe how many packets with INT
-    /// were counted of its flow.
+    /// For flows without a proof, the largest packet known to reach the destination; for probes, the number
+    /// of the flow's packets with INT counted so far.
     pub(crate) mtu: u32,
     pub(crate) bytes: [u8; EVENT_BYTES],
 }
@@ -228,12 +229,12 @@ pub(crate) mod event_kind {
     pub(crate) const ANSWER: u32 = 4;
 }
 
-/// Of the kernel's volumes of traffic: of all that is watched.
+/// Index of the kernel's traffic volumes: everything watched.
 pub(crate) const WATCHED: u32 = 0;
-/// And of what of it left with INT.
+/// The part of it that left with INT.
 pub(crate) const WITH_INT: u32 = 1;
 
-// `intf.h` asserts the same sizes; the tests compare the places of all fields with the description in the object.
+// `intf.h` asserts the same sizes; the tests compare all field offsets with the description in the object.
 const _: () = assert!(size_of::<Config>() == 72);
 const _: () = assert!(size_of::<Rule>() == 12);
 const _: () = assert!(size_of::<Rules>() == 32 + 12 * MAX_RULES + 20 * MAX_COLLECTORS);

@@ -1,4 +1,4 @@
-//! The programs and filters of others on a device, in the order in which packets meet them.
+//! The programs and filters on a device, in the order in which packets meet them.
 
 use aya::programs::{SchedClassifier, TcAttachType};
 use inband_linux::device::{Device, LINK_BYTES, NEW_LINK};
@@ -16,27 +16,27 @@ pub struct Beside {
     pub name: String,
     /// The program's id in the kernel; `None`: a filter, which may have several.
     pub id: Option<u32>,
-    /// Whether it is one of this crate's, of any agent.
+    /// Whether it belongs to this crate, whichever agent attached it.
     pub is_ours: bool,
 }
 
 /// Where a program or filter sees packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hook {
-    /// In front of everything else, on what comes in.
+    /// Before everything else, on incoming packets.
     Xdp,
-    /// TCX, on what comes in.
+    /// TCX, on incoming packets.
     TcxIngress,
-    /// Filters of `tc`, on what comes in, behind TCX.
+    /// Filters of `tc`, on incoming packets, behind TCX.
     TcIngress,
-    /// TCX, on what goes out.
+    /// TCX, on outgoing packets.
     TcxEgress,
-    /// Filters of `tc`, on what goes out, behind TCX.
+    /// Filters of `tc`, on outgoing packets, behind TCX.
     TcEgress,
 }
 
 impl Hook {
-    /// The name users read.
+    /// The name for users.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl Hook {
 /// Every program and filter on `device`.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub(crate) fn programs(netlink: &mut Netlink, device: &Device) -> Result<Vec<Beside>, HostError> {
     let fault = |reason| HostError::system(format!("list the filters of {}", device.name), reason);
     let xdp = xdp_program_on(netlink, device.index).map_err(fault)?;
@@ -75,7 +75,7 @@ pub(crate) fn programs(netlink: &mut Netlink, device: &Device) -> Result<Vec<Bes
     Ok(programs)
 }
 
-/// The id of the XDP program on the device with this interface index; `None`: there is none.
+/// The id of the XDP program on the device with this interface index; `None`: no program.
 fn xdp_program_on(netlink: &mut Netlink, index: u32) -> std::io::Result<Option<u32>> {
     let mut program = None;
     netlink.dump(Message::new(GET_LINK, 0, &[0; LINK_BYTES]), |kind, body| {
@@ -113,7 +113,7 @@ fn filter_kinds(netlink: &mut Netlink, device: u32, parent: u32) -> std::io::Res
         kinds.extend(name.filter(|_| is_filter && kinds.len() < MAX_FILTERS).map(str::to_owned));
     });
     match dumped {
-        // The device has no queueing discipline that filters could belong to.
+        // The device has no queueing discipline to hold filters.
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(Vec::new()),
         dumped => dumped.map(|()| kinds),
     }
@@ -123,7 +123,7 @@ const GET_LINK: u16 = 18;
 /// `IFLA_XDP`, and in it `IFLA_XDP_PROG_ID`.
 const XDP: u16 = 43;
 const XDP_PROGRAM_ID: u16 = 4;
-/// Most filters of one side of a device that are listed.
+/// Maximum number of filters listed for one side of a device.
 const MAX_FILTERS: usize = 1000;
 /// `struct tcmsg`.
 const FILTER_BYTES: usize = 20;
@@ -131,6 +131,6 @@ const NEW_FILTER: u16 = 44;
 const GET_FILTER: u16 = 46;
 /// `TCA_KIND`.
 const KIND: u16 = 1;
-/// `TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)`, and the same of what goes out.
+/// `TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)`, and the same for egress.
 const INGRESS_FILTERS: u32 = 0xffff_fff2;
 const EGRESS_FILTERS: u32 = 0xffff_fff3;

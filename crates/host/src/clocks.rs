@@ -11,7 +11,7 @@ pub(crate) const fn code(clock: Clock) -> u8 {
     }
 }
 
-/// The kind that a message names; `None`: one that this agent does not know.
+/// The kind that a message names; `None`: unknown.
 pub(crate) const fn from_code(code: u8) -> Option<Clock> {
     match code {
         1 => Some(Clock::Realtime),
@@ -21,7 +21,7 @@ pub(crate) const fn from_code(code: u8) -> Option<Clock> {
     }
 }
 
-/// Whether times of these clocks, of two hosts, can be compared.
+/// Whether times of these two hosts' clocks can be compared.
 pub(crate) fn are_comparable(one: Clock, other: Clock) -> bool {
     one == other && one != Clock::Monotonic
 }

@@ -1,4 +1,4 @@
-//! What of a node's configuration do the programs in the kernel follow?
+//! The part of a node's configuration that the programs in the kernel follow.
 
 use inband_node::config::{
     ChecksumUpdate, EncapsulationKind, IntVersion, Layer, Mode, NodeConfig, TcpOptionsConfig,
@@ -14,16 +14,16 @@ use crate::error::HostError;
 /// Shim and header of INT 2.1.
 const FIXED_BYTES: u32 = 4 + 12;
 const UDP_BYTES: u32 = 8;
-/// All that a source of Host-INT inserts, and what each further hop does.
+/// The bytes that a Host-INT source inserts, and that each further hop adds.
 const HOST_INT_BYTES: u32 = 36;
 const HOST_INT_HOP_BYTES: u32 = 16;
 const _: () = assert!(HOST_INT_BYTES as usize == host_int::INSERTED_BYTES);
 const _: () = assert!(HOST_INT_HOP_BYTES as usize == host_int::HOP_WORDS.bytes());
 
-/// The INT of one host: a node's configuration, and where its packets leave.
+/// The INT of one host: a node's configuration, and the interface that its packets leave by.
 #[derive(Clone, Debug)]
 pub struct HostInt {
-    /// The configuration; `[encapsulation]`, `[source]`, `[sink]` and `[[watch]]` count.
+    /// The configuration; only `[encapsulation]`, `[source]`, `[sink]` and `[[watch]]` are used.
     pub node: NodeConfig,
     /// Identifier of the interface that packets of this host come from.
     pub ingress: u16,
@@ -31,13 +31,13 @@ pub struct HostInt {
     pub egress: u16,
     /// What is added to the monotonic clock to get the clock of timestamps, nanoseconds.
     pub clock_offset: u64,
-    /// Longest time between two events of a flow, microseconds; 0: an event for every packet.
+    /// Minimum time between two events of a flow, microseconds; 0: an event for every packet.
     pub interval_us: u32,
-    /// Bytes that INT may add on the whole way: so much smaller are the segments of super-packets with INT.
+    /// Bytes that INT may add along the whole path: segments of super-packets with INT are smaller by that.
     pub room: u32,
-    /// Whether all packets get INT, or one of a flow in each interval.
+    /// Whether every packet gets INT, or one of a flow in each interval.
     pub coverage: Coverage,
-    /// How busy the interface that leads into the domain is, hundredths of a percent; `None`: nobody knows.
+    /// The load of the interface that leads into the domain, hundredths of a percent; `None`: unknown.
     pub egress_utilization: Option<u32>,
 }
 
@@ -46,14 +46,15 @@ pub struct HostInt {
 pub(crate) struct Wiring {
     /// The device that leads into the domain.
     pub(crate) device: u32,
-    /// Where packets go into its shim; 0: there is none.
+    /// Where packets enter its shim; 0: no shim.
     pub(crate) shim_in: u32,
-    /// Where they come out of it.
+    /// Where they leave it.
     pub(crate) shim_out: u32,
 }
 
 impl HostInt {
-    /// The INT of `node` on nothing: interfaces without identifiers, the monotonic clock, an event for every packet.
+    /// The INT of `node` without devices: interfaces without identifiers, the monotonic clock, an event for
+    /// every packet.
     #[must_use]
     pub const fn of(node: NodeConfig) -> Self {
         Self {
@@ -68,7 +69,7 @@ impl HostInt {
         }
     }
 
-    /// Bytes that INT may add to a packet on its way past `hops` nodes: headers, and metadata of each.
+    /// Bytes that INT may add to a packet along `hops` nodes: headers, and metadata of each node.
     #[must_use]
     pub fn room_for(node: &NodeConfig, hops: u8) -> u32 {
         let source = &node.source;
@@ -95,7 +96,7 @@ impl HostInt {
     /// Writes the configuration as the programs on `wiring` read it.
     ///
     /// # Errors
-    /// A setting that they cannot follow.
+    /// A setting that the programs cannot follow.
     pub(crate) fn wired(&self, wiring: &Wiring) -> Result<Config, HostError> {
         let Wiring { device, shim_in, shim_out } = *wiring;
         Ok(Config { device, shim_in, shim_out, ..self.config()? })
@@ -104,7 +105,7 @@ impl HostInt {
     /// Writes the configuration as the programs read it.
     ///
     /// # Errors
-    /// A setting that they cannot follow.
+    /// A setting that the programs cannot follow.
     pub(crate) fn config(&self) -> Result<Config, HostError> {
         self.check()?;
         let interface = |id| self.node.interfaces.iter().find(|interface| interface.id == id);
@@ -135,7 +136,7 @@ impl HostInt {
             },
             dscp: mark.value,
             dscp_mask: mark.mask,
-            // Host-INT stands in front of the TCP options, whatever is configured.
+            // Host-INT is placed before the TCP options, whatever is configured.
             before_tcp_options: u8::from(
                 is_host_int || encapsulation.tcp_options == TcpOptionsConfig::Before,
             ),

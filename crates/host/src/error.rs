@@ -1,10 +1,10 @@
-//! Why can this host not do INT?
+//! Why this host cannot do INT.
 
 use std::io;
 
 use crate::drops::BtfError;
 
-/// Why this host cannot do INT as it was asked to.
+/// Why this host cannot do INT as configured.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
@@ -16,7 +16,7 @@ pub enum HostError {
     Refused {
         /// The program's name.
         name: &'static str,
-        /// What the kernel says.
+        /// The kernel's error.
         #[source]
         reason: aya::programs::ProgramError,
     },
@@ -28,7 +28,7 @@ pub enum HostError {
     Map {
         /// The map's name.
         name: &'static str,
-        /// Why not.
+        /// The cause.
         #[source]
         reason: aya::maps::MapError,
     },
@@ -42,10 +42,10 @@ pub enum HostError {
         key: &'static str,
         /// What it asks for.
         value: String,
-        /// What can be had.
+        /// What to use instead.
         instead: &'static str,
     },
-    /// A setting that is not what it was when the agent started.
+    /// A setting that differs from the one the agent started with.
     #[error("{key} changes with a restart only")]
     Restart {
         /// The setting.
@@ -57,16 +57,16 @@ pub enum HostError {
     /// The system refused something.
     #[error("cannot {what}")]
     System {
-        /// What was to be done.
+        /// The operation that failed.
         what: String,
-        /// Why not.
+        /// The cause.
         #[source]
         reason: io::Error,
     },
 }
 
 impl HostError {
-    /// The setting that is to blame, as in `source.mode`.
+    /// The setting to blame, as in `source.mode`.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {

@@ -1,4 +1,4 @@
-//! The headers of a packet that an agent sends or gets: Ethernet, IP and L4.
+//! The headers of a packet that an agent sends or receives: Ethernet, IP and L4.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ pub(crate) struct Headers {
     pub(crate) flow: Flow,
     pub(crate) l4: usize,
     pub(crate) payload: usize,
-    /// Of the IP packet, as its header says it.
+    /// Length of the IP packet, from its header.
     pub(crate) length: usize,
 }
 
@@ -26,7 +26,7 @@ const IPV6_BYTES: usize = 40;
 const DONT_FRAGMENT: u8 = 0x40;
 
 impl Headers {
-    /// Reads the headers of TCP or UDP in IP; `None`: it is something else, a fragment, or not all there.
+    /// Reads the headers of TCP or UDP in IP; `None`: another protocol, a fragment, or truncated headers.
     pub(crate) fn read(frame: &[u8]) -> Option<Self> {
         let ip = frame.get(L3..)?;
         let short = |bytes: &[u8], at: usize| Some(u16::from_be_bytes(*bytes.get(at..)?.first_chunk()?));
@@ -64,7 +64,7 @@ impl Headers {
         })
     }
 
-    /// A frame with the headers of `frame` and another payload, all of whose lengths and checksums are right.
+    /// A frame with the headers of `frame` and another payload, with correct lengths and checksums.
     pub(crate) fn frame_with(&self, frame: &[u8], payload: &[u8]) -> Option<Vec<u8>> {
         let mut new = frame.get(..self.payload)?.to_vec();
         new.extend_from_slice(payload);
@@ -90,7 +90,7 @@ impl Headers {
         Some(new)
     }
 
-    /// The checksum that the L4 header at `l4` should have, where its field is zero; never zero itself.
+    /// The correct checksum of the L4 header at `l4`, whose checksum field is zero; never zero itself.
     fn l4_checksum(&self, frame: &[u8], protocol: u8) -> Option<u16> {
         let segment = frame.get(self.l4..)?;
         let addresses = match self.flow.source {
@@ -103,12 +103,12 @@ impl Headers {
         Some(if sum == 0 { 0xffff } else { sum })
     }
 
-    /// Makes the checksum at the outermost L4 header, of `protocol`, one that no host accepts.
+    /// Replaces the checksum of the outermost L4 header, of `protocol`, by one that every host rejects.
     pub(crate) fn spoil_checksum(&self, frame: &mut [u8], protocol: u8) -> Option<()> {
         let at = checksum_at(self.l4, protocol);
         frame.get_mut(at..at + 2)?.fill(0);
         let right = self.l4_checksum(frame, protocol)?;
-        // Zero would be none, for UDP.
+        // Zero means no checksum for UDP.
         let wrong = if right == SPOIL { right ^ OTHER_SPOIL } else { right ^ SPOIL };
         frame.get_mut(at..at + 2)?.copy_from_slice(&wrong.to_be_bytes());
         Some(())
@@ -120,6 +120,6 @@ const fn checksum_at(l4: usize, protocol: u8) -> usize {
     if protocol == TCP { l4 + 16 } else { l4 + 6 }
 }
 
-/// Bits that are turned over in a checksum; neither value makes one zero of the other.
+/// Bits that are flipped in a checksum; at least one of the two values gives a result other than zero.
 const SPOIL: u16 = 0x5a5a;
 const OTHER_SPOIL: u16 = 0x3c3c;

@@ -1,4 +1,4 @@
-//! The node id of a host: a number, or what follows from the machine or its address.
+//! The node id of a host: a number, or one derived from the machine or its address.
 
 use std::fmt;
 use std::fs;
@@ -14,7 +14,7 @@ use serde::de::{Deserializer, Error, Visitor};
 
 use crate::error::HostError;
 
-/// `[node]` of a host: as that of a node, but for the id.
+/// `[node]` of a host: as of a node, except for the id.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostNode {
@@ -31,7 +31,7 @@ pub struct HostNode {
 /// Where a node id comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeId {
-    /// The settings.
+    /// A number in the settings.
     Number(u32),
     /// `"machine"`: 32 bits of a hash of `/etc/machine-id`.
     Machine,
@@ -42,7 +42,7 @@ pub enum NodeId {
 const MACHINE: &str = "/etc/machine-id";
 
 impl HostNode {
-    /// The section as the engine reads it; an id that is not known yet is 1.
+    /// The section as the engine reads it; an unresolved id is 1.
     pub(crate) fn section(&self) -> NodeSection {
         let id = match self.id {
             NodeId::Number(id) => id,
@@ -54,7 +54,7 @@ impl HostNode {
 }
 
 impl NodeId {
-    /// The number, where `devices` are those of INT.
+    /// The number, where `devices` are those with INT.
     ///
     /// # Errors
     /// The machine has no id, or the devices have no address.
@@ -87,7 +87,7 @@ impl NodeId {
     }
 }
 
-/// Whether an address is one by which other hosts know this one.
+/// Whether other hosts can reach this one by the address.
 fn is_global(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !address.is_loopback() && !address.is_link_local(),
@@ -95,7 +95,7 @@ fn is_global(address: IpAddr) -> bool {
     }
 }
 
-/// FNV-1a; never 0, which many take for no id.
+/// FNV-1a; never 0, which often means no id.
 fn hash(bytes: &[u8]) -> u32 {
     let hash =
         bytes.iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));

@@ -1,8 +1,8 @@
 //! INT on a Linux host's own traffic.
 //!
-//! Programs in the kernel start INT in what the host sends and take it out of what the host receives; they are
-//! written in C, in `src/bpf`, and carried here as a compiled object, so that neither building nor running needs
-//! a C compiler (`cargo xtask bpf` compiles them anew). The engine of `inband-node` is their reference: the same
+//! Programs in the kernel start INT in outgoing traffic and remove it from incoming traffic; they are written
+//! in C, in `src/bpf`, and included as a compiled object, so that neither building nor running needs a C
+//! compiler (`cargo xtask bpf` compiles them anew). The engine of `inband-node` is their reference: the same
 //! packet through both gives the same bytes.
 
 mod abi;

@@ -1,4 +1,4 @@
-//! How busy is a device with sending?
+//! The load of a device: how busy it is with sending.
 
 use std::io;
 
@@ -6,22 +6,22 @@ use inband_linux::device;
 use inband_linux::ethtool;
 use inband_linux::netlink::Netlink;
 
-/// How busy a device is: a mean of the last tenths of a second.
+/// The load of a device: a mean over the last tenths of a second.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
-    /// `None`: the device does not say how fast its link is.
+    /// `None`: the device does not report the speed of its link.
     bits_per_second: Option<u64>,
-    /// Bytes sent since the device is there, and when that was read, nanoseconds.
+    /// Total bytes sent by the device, and when they were read, nanoseconds.
     last: Option<(u64, u64)>,
-    /// The mean in parts of [`FULL`], of which each look adds a quarter of what it finds.
+    /// The mean in parts of [`FULL`]; each measurement has a weight of a quarter.
     mean: Option<u64>,
 }
 
-/// What stands for a full link: hundredths of a percent, with eight bits behind the point.
+/// A full link: hundredths of a percent, with eight fractional bits.
 const FULL: u64 = 10_000 << 8;
 
 impl Load {
-    /// Begins to watch the device `name`.
+    /// Starts measuring the device `name`.
     pub(crate) fn of(name: &str) -> Self {
         let megabits = ethtool::megabits_per_second(name).unwrap_or_default();
         Self::over(megabits.map(|megabits| u64::from(megabits) * 1_000_000))
@@ -31,10 +31,10 @@ impl Load {
         Self { bits_per_second, last: None, mean: None }
     }
 
-    /// Looks at the device with the interface index `device`.
+    /// Measures the device with the interface index `device`.
     ///
     /// # Errors
-    /// What the kernel says, such as that the device is gone.
+    /// An error of the kernel, for example because the device is gone.
     pub(crate) fn look(&mut self, netlink: &mut Netlink, device: u32, now: u64) -> io::Result<()> {
         if self.bits_per_second.is_some()
             && let Some(sent) = device::sent_bytes(netlink, device)?
@@ -44,17 +44,17 @@ impl Load {
         Ok(())
     }
 
-    /// How busy the device is, hundredths of a percent; `None`: nobody knows.
+    /// The load of the device, hundredths of a percent; `None`: unknown.
     pub(crate) fn utilization(&self) -> Option<u32> {
         self.mean.and_then(|mean| u32::try_from((mean + (1 << 7)) >> 8).ok())
     }
 
-    /// Takes down that so many bytes were sent since the device is there.
+    /// Records the device's total of bytes sent.
     fn note(&mut self, sent_bytes: u64, now: u64) {
         let last = self.last.replace((sent_bytes, now));
         let (Some(bits_per_second), Some((before, then))) = (self.bits_per_second, last) else { return };
         let ns = now.saturating_sub(then);
-        // Numbers that begin anew are those of another device.
+        // A total that has decreased is another device's.
         let Some(bytes) = sent_bytes.checked_sub(before).filter(|_| ns > 0) else {
             self.mean = None;
             return;

@@ -1,4 +1,4 @@
-//! A lock that one agent of a network namespace holds.
+//! A lock on a network namespace, held by one agent.
 
 use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt;
@@ -6,15 +6,16 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 
 use crate::error::HostError;
 
-/// A name that one process of a network namespace can have; it is free again when that ends, however it does.
+/// A name that one process of a network namespace can have; it is free again after that process, however it
+/// ends.
 #[derive(Debug)]
 pub(crate) struct Lock(#[expect(dead_code, reason = "holding it is all")] UnixListener);
 
 impl Lock {
-    /// Takes the name that goes with shims called `shim`.
+    /// Takes the name for shims called `shim`.
     ///
     /// # Errors
-    /// Another agent has it.
+    /// Another agent holds it.
     pub(crate) fn take(shim: &str) -> Result<Self, HostError> {
         let name = format!("inband-host/{shim}");
         let listener = SocketAddr::from_abstract_name(name).and_then(|name| UnixListener::bind_addr(&name));

@@ -1,4 +1,4 @@
-//! How are the maps of the programs read and written?
+//! Access to the programs' maps.
 
 use aya::Ebpf;
 use aya::maps::lpm_trie::Key;
@@ -20,7 +20,7 @@ pub(crate) fn set<const N: usize>(
     array.set(index, value, 0).map_err(fault)
 }
 
-/// Puts the watchlist `new` in the place of `old`: prefixes first, so that no rule is asked about without them.
+/// Replaces the watchlist `old` by `new`: prefixes first, so that no rule is used without them.
 pub(crate) fn watch(ebpf: &mut Ebpf, old: &RuleSet, new: &RuleSet) -> Result<(), HostError> {
     replace(ebpf, "SOURCES", &old.sources, &new.sources)?;
     replace(ebpf, "DESTINATIONS", &old.destinations, &new.destinations)?;
@@ -28,7 +28,7 @@ pub(crate) fn watch(ebpf: &mut Ebpf, old: &RuleSet, new: &RuleSet) -> Result<(),
     set(ebpf, "RULES", 0, bytes)
 }
 
-/// What entry `index` of the counters `name` says on all processors together.
+/// The sum of entry `index` of the counters `name` over all processors.
 pub(crate) fn sum(ebpf: &Ebpf, name: &'static str, index: u32) -> Result<u64, HostError> {
     let fault = |reason| HostError::Map { name, reason };
     let map = ebpf.map(name).ok_or(HostError::Missing(name))?;
@@ -37,7 +37,7 @@ pub(crate) fn sum(ebpf: &Ebpf, name: &'static str, index: u32) -> Result<u64, Ho
     Ok(values.iter().sum())
 }
 
-/// What entry `index` of the volumes `name` says on all processors together: packets and bytes.
+/// The sum of entry `index` of the volumes `name` over all processors: packets and bytes.
 pub(crate) fn volume(ebpf: &Ebpf, name: &'static str, index: u32) -> Result<[u64; 2], HostError> {
     let fault = |reason| HostError::Map { name, reason };
     let map = ebpf.map(name).ok_or(HostError::Missing(name))?;

@@ -6,19 +6,19 @@ use std::os::fd::{AsFd, AsRawFd};
 use aya::Ebpf;
 use aya::maps::Map;
 
-/// The tables with a place for each flow; a flow that is forgotten for want of a place begins anew.
+/// The tables with an entry for each flow; an evicted flow starts anew.
 pub(crate) const FLOW_TABLES: [&str; 2] = ["FLOWS", "SLICED_FLOWS"];
-/// Most flows in each of them, and least.
+/// The range of flows in each of them.
 pub(crate) const MAX_FLOWS: u32 = 65_536;
 pub(crate) const MIN_FLOWS: u32 = 1_024;
-/// What the tables of the program that hears of drops take at most, bytes.
+/// Maximum size of the tables of the program that watches drops, bytes.
 pub(crate) const OF_DROPS: u64 = 6 << 20;
-/// What a flow takes in all of them, with what the kernel keeps for each, bytes.
+/// The size of a flow in all of them, with the kernel's overhead, bytes.
 const FLOW_BYTES: u64 = 320;
-/// What all other tables take on a machine with few processors, those of drops among them, bytes.
+/// The size of all other tables on a machine with few processors, those of drops included, bytes.
 const OTHER_BYTES: u64 = 17 << 20;
 
-/// How many flows may fit into `most` bytes of memory.
+/// The number of flows that fit into `most` bytes of memory.
 pub(crate) fn flows_within(most: u64) -> u32 {
     let mut flows = MAX_FLOWS;
     while flows > MIN_FLOWS && u64::from(flows) * FLOW_BYTES + OTHER_BYTES > most {
@@ -27,7 +27,7 @@ pub(crate) fn flows_within(most: u64) -> u32 {
     flows
 }
 
-/// What the kernel says that the tables take, bytes; one that it says nothing of counts nothing.
+/// The size of the tables as the kernel reports it, bytes; 0 for one that it does not report.
 pub(crate) fn of(ebpf: &Ebpf) -> u64 {
     ebpf.maps().filter_map(|(_, map)| of_map(map)).sum()
 }

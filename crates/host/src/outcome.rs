@@ -1,28 +1,28 @@
-//! What happened to the packets, counted by name?
+//! The named counters of packets in the programs.
 
-/// What can become of a packet in one of the programs; each packet counts once, and its event beside it.
+/// What a program does with a packet; each packet counts once, and its event in addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Outcome {
-    /// Not IP, passed as it came.
+    /// Not IP, passed unchanged.
     NotIp,
-    /// Not on the watchlist, passed as it came.
+    /// Not on the watchlist, passed unchanged.
     NotWatched,
     /// INT was started.
     Started,
     /// INT was removed.
     Stripped,
-    /// The D bit was set, so the packet ended here.
+    /// The D bit was set: the packet ended here.
     Discarded,
     /// Sent through the shim, where INT is started.
     Steered,
     /// Came in without INT.
     NoInt,
-    /// Carries INT already, passed as it came.
+    /// Carries INT already, passed unchanged.
     AlreadyInt,
-    /// A DSCP that marks INT was cleared on a packet without INT.
+    /// A DSCP that marks INT was cleared in a packet without INT.
     Remarked,
-    /// Not readable, passed as it came.
+    /// Not readable, passed unchanged.
     Malformed,
     /// Not started, or not removed: the protocol cannot carry this encapsulation on a host.
     NotCarried,
@@ -36,64 +36,66 @@ pub enum Outcome {
     NotStartedMtu,
     /// Not started: a checksum field of 0xffff could not be restored bit for bit.
     NotStartedChecksum,
-    /// Several segments in one, which only the shim takes apart: not started in what leaves, dropped where they came in.
+    /// Several segments in one, which only the shim splits: not started in outgoing packets, dropped in
+    /// incoming ones.
     Segments,
-    /// The kernel had no room for the change, passed as it came.
+    /// The kernel had no room for the change, passed unchanged.
     NoRoom,
-    /// The agent was told of the packet.
+    /// An event was sent to the agent.
     Event,
-    /// The agent was not told: too much waited for it.
+    /// The event was lost: the buffer to the agent was full.
     EventLost,
-    /// Not started: it is not proven that the destination removes INT from this flow.
+    /// Not started: there is no proof that the destination removes INT from this flow.
     NoLease,
-    /// Reported by this host, and passed as it came.
+    /// Reported by this host, and passed unchanged.
     Postcard,
     /// Not started: another packet of the flow has had INT in this interval.
     BetweenSlices,
-    /// Not started: more combinations of priority and path MTU, or more flows, than can be kept apart.
+    /// Not started: too many combinations of priority and path MTU, or too many flows, to keep apart.
     NotStartedClass,
-    /// Passed the shim without INT, behind a packet of its flow that has it, so that their order stays.
+    /// Passed through the shim without INT, behind a packet of its flow with INT, to keep their order.
     Followed,
     /// Not started: the shim is gone or down.
     ShimDown,
-    /// Not started: TCP repeats what nobody has acknowledged.
+    /// Not started: TCP retransmits unacknowledged data.
     Unanswered,
-    /// Not started: the agent has not been at work for a while.
+    /// Not started: the agent has not run for a while.
     AgentSilent,
-    /// A probe of another agent; INT was removed from it, and it ends here.
+    /// Another agent's probe; INT was removed from it, and it ends here.
     Probe,
-    /// A probe of another agent, of which there were too many at a time; it ends here.
+    /// Another agent's probe, one of too many at a time; it ends here.
     ProbeShed,
-    /// Came in with INT, from an address that has no lease; passed as it came.
+    /// Arrived with INT from an address without a lease, passed unchanged.
     Stranger,
-    /// Not started: the application wants to be told when the packet leaves, and would be told twice.
+    /// Not started: the application requested a transmit timestamp, and would receive two.
     Timestamped,
-    /// A router's message that a datagram with INT was too large for a link. The agent uses it; it ends here, because
-    /// what the application sent was not too large.
+    /// A router's message that a datagram with INT was too large for a link. The agent uses it; it ends here,
+    /// because the datagram of the application was not too large.
     IntTooBig,
-    /// Came in as several datagrams in one, or behind such: the shim takes them apart, and INT is removed from each there.
+    /// Arrived as several datagrams in one, or behind such: the shim splits them, and INT is removed from
+    /// each there.
     TakenApart,
     /// Another agent's answer about a flow of a container of this host. The agent uses it; it ends here.
     Answer,
-    /// Not started: as many packets of the flow are in the shim as its processor takes without dropping some.
+    /// Not started: the shim holds as many packets of the flow as its processor takes without drops.
     ShimFull,
 }
 
-/// What is counted of watched traffic on its way out.
+/// The volumes counted for watched outgoing traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Traffic {
-    /// Packets that were watched, as they are on the wire.
+    /// Watched packets, as they are on the wire.
     WatchedPackets,
     /// Their IP bytes, without INT.
     WatchedBytes,
-    /// Those of them that left with INT.
+    /// Watched packets that left with INT.
     IntPackets,
     /// Their IP bytes, without INT.
     IntBytes,
 }
 
 impl Traffic {
-    /// All of them.
+    /// All volumes.
     pub const ALL: [Self; 4] = [Self::WatchedPackets, Self::WatchedBytes, Self::IntPackets, Self::IntBytes];
 }
 
@@ -138,7 +140,7 @@ impl Outcome {
         Self::ShimFull,
     ];
 
-    /// The name users read.
+    /// The name for users.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! Patterns of device names.
 
-/// Whether `name` is one that `pattern` means, in which `*` stands for any characters.
+/// Whether `name` matches `pattern`, in which `*` stands for any characters.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(name) = name.strip_prefix(first) else { return false };

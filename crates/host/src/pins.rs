@@ -1,7 +1,8 @@
 //! Sinks that outlive the agent: their links are pinned in a BPF file system.
 //!
-//! Whatever ends the agent, the sink of each device goes on removing INT until another agent replaces it or
-//! [`remove`](crate::remove) is called. What starts INT is not pinned, so that it ends with the agent.
+//! After the agent's end, however it comes, the sink of each device continues to remove INT until another
+//! agent replaces it or [`remove`](crate::remove) is called. What starts INT is not pinned, so that it ends
+//! with the agent.
 
 use std::fs;
 use std::io;
@@ -21,11 +22,11 @@ pub(crate) struct Pins {
     folder: PathBuf,
 }
 
-/// What the names of pins begin with; the interface index follows.
+/// The prefix of the names of pins; the interface index follows.
 const SINK: &str = "sink-";
 
 impl Pins {
-    /// The pins of this network namespace below `root`, a folder of a BPF file system that need not be there.
+    /// The pins of this network namespace below `root`, a folder of a BPF file system that need not exist.
     ///
     /// # Errors
     /// There is no BPF file system, or this user may not write there.
@@ -38,7 +39,7 @@ impl Pins {
         Ok(Self { folder })
     }
 
-    /// The pinned sink of `device`, which runs `program` from here on; `None`: there is none.
+    /// The pinned sink of `device`, which runs `program` from here on; `None`: not pinned.
     pub(crate) fn take_over(
         &self,
         device: u32,
@@ -46,7 +47,7 @@ impl Pins {
     ) -> Result<Option<OwnedFd>, HostError> {
         let path = self.path(device);
         let Ok(link) = bpf::pinned(&path) else { return Ok(None) };
-        // The index may have been that of a device that is gone.
+        // The index may belong to a device that is gone.
         let is_of_device = bpf::interface(link.as_fd()).is_ok_and(|interface| interface == Some(device));
         if is_of_device && bpf::replace(link.as_fd(), program).is_ok() {
             return Ok(Some(link));
@@ -56,7 +57,7 @@ impl Pins {
         Ok(None)
     }
 
-    /// The addresses whose INT the sinks remove that an agent has left.
+    /// The addresses whose INT is removed by sinks that an earlier agent left.
     pub(crate) fn granted(&self) -> Vec<IpAddr> {
         let links = devices(&self.folder).unwrap_or_default().into_iter();
         let programs =
@@ -64,13 +65,13 @@ impl Pins {
         programs.flat_map(granted_by).collect()
     }
 
-    /// Has `link` outlive the agent.
+    /// Pins `link`, so that it outlives the agent.
     pub(crate) fn keep(&self, device: u32, link: BorrowedFd<'_>) -> Result<(), HostError> {
         let path = self.path(device);
         bpf::pin(link, &path).map_err(|reason| HostError::system(format!("pin {}", path.display()), reason))
     }
 
-    /// Detaches the sink of `device`; that there is none is no error.
+    /// Detaches the sink of `device`; a missing one is no error.
     pub(crate) fn release(&self, device: u32) -> Result<(), HostError> {
         let path = self.path(device);
         release(&path).map_err(|reason| HostError::system(format!("remove {}", path.display()), reason))
@@ -94,7 +95,7 @@ impl Pins {
 
 impl Drop for Pins {
     fn drop(&mut self) {
-        // It stays while a sink is in it.
+        // This fails while a sink is in it.
         let _ = fs::remove_dir(&self.folder);
     }
 }
@@ -102,7 +103,7 @@ impl Drop for Pins {
 /// Detaches every sink of this network namespace below `root`; returns how many there were.
 ///
 /// # Errors
-/// What the system says; that there is nothing is no error.
+/// An error of the system; that there is nothing is no error.
 pub(crate) fn remove_all(root: &Path) -> io::Result<usize> {
     let folder = folder(root)?;
     let devices = match devices(&folder) {
@@ -139,13 +140,13 @@ fn release(path: &Path) -> io::Result<()> {
     };
     fs::remove_file(path)?;
     match bpf::detach(link.as_fd()) {
-        // Its device is gone.
+        // The device of the link is gone.
         Err(error) if error.raw_os_error() == Some(libc::ENOLINK) => Ok(()),
         detached => detached,
     }
 }
 
-/// The deepest folder of `path` that is there.
+/// The deepest existing folder of `path`.
 fn existing(path: &Path) -> &Path {
     path.ancestors().find(|folder| folder.is_dir()).unwrap_or(path)
 }

@@ -1,4 +1,4 @@
-//! What follows from the settings, once the devices are known?
+//! The agent's plan: what follows from the settings and the devices.
 
 use inband_linux::clock::Offset;
 use inband_linux::device::Device;
@@ -12,14 +12,14 @@ use crate::pattern;
 use crate::settings::HostSettings;
 use crate::shim::is_shim;
 
-/// The settings with the devices they mean.
+/// The settings, applied to the devices that they select.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     /// The engine's configuration; its interfaces are the host itself and every device.
     pub(crate) node: NodeConfig,
     /// The devices and their interface identifiers.
     pub(crate) devices: Vec<(Device, u16)>,
-    /// What the names of shims begin with.
+    /// The prefix of the names of shims.
     pub(crate) shim: String,
     /// Interface identifier of the host itself.
     pub(crate) host_interface: u16,
@@ -30,10 +30,10 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Finds the devices that `settings` mean among `all`.
+    /// Finds the devices that `settings` select among `all`.
     ///
     /// # Errors
-    /// A device whose frames are not those of Ethernet, or whose identifier is another one's.
+    /// A device without Ethernet frames, or with the identifier of another one.
     pub(crate) fn new(
         settings: &HostSettings,
         all: &[Device],
@@ -72,7 +72,7 @@ impl Plan {
         Ok(Self { node, devices, shim, host_interface, clock_offset, interval_us, room, coverage })
     }
 
-    /// The INT of the device with interface identifier `egress`.
+    /// The INT settings of the device with interface identifier `egress`.
     pub(crate) fn host(&self, egress: u16) -> HostInt {
         // host-int-0.5/packet-10: a host has one port, the device.
         let is_host_int = self.node.int_version() == IntVersion::Host0_5;
@@ -89,7 +89,7 @@ impl Plan {
     }
 }
 
-/// The configured interface of `device`, or one with its index; never with a larger MTU than the device has.
+/// The configured interface of `device`, or one with its index; its MTU is at most the device's.
 fn interface(settings: &HostSettings, device: &Device) -> Result<InterfaceConfig, HostError> {
     let is_it = |interface: &&InterfaceConfig| interface.device.as_deref() == Some(&device.name);
     if let Some(interface) = settings.interfaces.iter().find(is_it) {

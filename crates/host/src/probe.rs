@@ -1,4 +1,4 @@
-//! Does the kernel take the programs of this crate?
+//! Tests of what the running kernel supports.
 
 use std::io;
 
@@ -22,23 +22,23 @@ use crate::shim::Shim;
 /// Loads the classifiers, and unloads them.
 ///
 /// # Errors
-/// Why the kernel does not take them.
+/// Why the kernel refuses them.
 pub fn programs() -> Result<(), HostError> {
     Programs::load(&HostInt::of(NodeConfig::new(0))).map(|_| ())
 }
 
-/// Loads the program that hears of drops, lets it hear for a moment, and unloads it.
+/// Loads the program that watches drops, attaches it for a moment, and unloads it.
 ///
 /// # Errors
-/// Why the kernel does not take it.
+/// Why the kernel refuses it.
 pub fn drops() -> Result<(), HostError> {
     Drops::load(&HostInt::of(NodeConfig::new(0)), &[Namespace::own()?])?.attach()
 }
 
-/// Attaches a classifier that lets everything pass to the interface, by a link, and removes it.
+/// Attaches a classifier that passes everything to the interface, by a link, and removes it.
 ///
 /// # Errors
-/// Why the kernel does not take it.
+/// Why the kernel refuses it.
 pub fn links(interface: &str) -> Result<(), HostError> {
     let name = Program::Steer.name();
     let refused = |reason| HostError::Refused { name, reason };
@@ -53,14 +53,14 @@ pub fn links(interface: &str) -> Result<(), HostError> {
 /// Creates a shim in this thread's network namespace, and removes it.
 ///
 /// # Errors
-/// Why the kernel does not: it may have no virtual Ethernet devices.
+/// Why the kernel refuses it: it may have no virtual Ethernet devices.
 pub fn shim() -> Result<(), HostError> {
     let mut netlink = Netlink::open().map_err(|reason| HostError::system("reach netlink", reason))?;
     let shim = Shim::create(&mut netlink, "probe", "nothing")?;
     shim.remove(&mut netlink).map_err(|reason| HostError::system("remove the shim", reason))
 }
 
-/// Whether `pattern` of `host.devices` means the device called `name`.
+/// Whether `pattern` of `host.devices` matches the device called `name`.
 #[must_use]
 pub fn is_meant(pattern: &str, name: &str) -> bool {
     pattern::matches(pattern, name)
@@ -69,7 +69,7 @@ pub fn is_meant(pattern: &str, name: &str) -> bool {
 /// The programs and filters on the device called `name`.
 ///
 /// # Errors
-/// There is no such device, or what the kernel says.
+/// There is no such device, or an error of the kernel.
 pub fn programs_on(name: &str) -> Result<Vec<Beside>, HostError> {
     let fault = |reason| HostError::system(format!("find the device {name}"), reason);
     let mut netlink = Netlink::open().map_err(fault)?;
@@ -79,10 +79,10 @@ pub fn programs_on(name: &str) -> Result<Vec<Beside>, HostError> {
     beside::programs(&mut netlink, found)
 }
 
-/// How many keys agents share, all of which can be read.
+/// The number of keys that agents share, after reading all of them.
 ///
 /// # Errors
-/// One that cannot be read.
+/// A key that cannot be read.
 pub fn keys(settings: &HostSettings) -> Result<usize, HostError> {
     settings.host.shared_keys().map(|_| settings.host.key_files().count())
 }
@@ -95,7 +95,7 @@ pub fn pins(settings: &HostSettings) -> io::Result<()> {
     Pins::open(&settings.host.pins).map(drop)
 }
 
-/// How many reasons to drop a packet the kernel knows.
+/// The number of drop reasons in the kernel.
 ///
 /// # Errors
 /// A kernel that does not describe its types, or gives no reasons.

@@ -1,4 +1,4 @@
-//! Probes: packets of a flow with INT that only an agent takes in.
+//! Probes: packets with INT on a flow's addresses, which only an agent accepts.
 
 use std::collections::HashMap;
 use std::io;
@@ -26,11 +26,11 @@ pub(crate) struct Prober {
     /// Opened with the first probe.
     socket: Option<PacketSocket>,
     pub(crate) sent: u64,
-    /// Probes that could not be made, as of packets that cannot carry INT, or not sent.
+    /// Probes that were not sent, or not made, such as for packets that cannot carry INT.
     pub(crate) failed: u64,
 }
 
-/// D of INT 2.1; C of the versions before, whose sinks end a copy likewise.
+/// D of INT 2.1; C of the versions before, whose sinks also end a copy.
 const DISCARD: u8 = 0x08;
 const COPY: u8 = 0x02;
 
@@ -39,7 +39,8 @@ impl Prober {
         Self { node: node.clone(), host, engines: HashMap::new(), socket: None, sent: 0, failed: 0 }
     }
 
-    /// Sends `probe` with the headers of `packet`, of its flow, by the device with this interface index and identifier.
+    /// Sends `probe` with the headers of `packet`, of its flow, by the device with this interface index and
+    /// identifier.
     pub(crate) fn send(&mut self, packet: &[u8], probe: &Probe, keys: &Keys, (device, id): (u32, u16)) {
         let frame = self.frame(packet, probe, keys, id);
         let sent =
@@ -59,10 +60,11 @@ impl Prober {
         Ok(self.socket.insert(socket))
     }
 
-    /// The probe as it leaves: as long as it is to be, marked to be discarded, and with a checksum that no host accepts.
+    /// The probe on the wire: of the requested length, marked to be discarded, with a checksum that every
+    /// host rejects.
     pub(crate) fn frame(&mut self, packet: &[u8], probe: &Probe, keys: &Keys, id: u16) -> Option<Vec<u8>> {
         let headers = Headers::read(packet)?;
-        // How much INT adds is known when it is there.
+        // INT's size is known only after it was added.
         let shortest = headers.frame_with(packet, &signed(probe.message, MAX_LENGTH, keys))?;
         let growth =
             self.start_int(&shortest, id)?.len().checked_sub(shortest.len()).filter(|grown| *grown > 0)?;
@@ -88,7 +90,7 @@ impl Prober {
             || self.node.encapsulation.tcp_options == TcpOptionsConfig::Before
     }
 
-    /// The frame as the domain's sources make it.
+    /// The frame as the domain's sources would send it.
     fn start_int(&mut self, frame: &[u8], id: u16) -> Option<Vec<u8>> {
         let (node, host) = (&self.node, self.host);
         let engine = match self.engines.entry(id) {
@@ -100,7 +102,7 @@ impl Prober {
         let mut frame = Frame::behind_headroom(&mut buffer)?;
         let passage = Passage { ingress: host, egress: id, metadata: DeviceMetadata::default() };
         let _ = engine.handle_frame(Link::Ethernet, &mut frame, &passage);
-        // Of a source of MX, which reports of what it starts: a probe is not worth one.
+        // A source of MX reports what it starts; a probe is not reported.
         while engine.poll_output().is_some() {}
         Some(frame.bytes().to_vec())
     }

@@ -1,4 +1,4 @@
-//! How do the programs get into the kernel, and what do they say?
+//! The programs of this host in the kernel: loading, settings, counters.
 
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,27 +19,27 @@ use crate::memory;
 use crate::outcome::{Outcome, Traffic};
 use crate::rules::{MappedPrefix, RuleSet};
 
-/// The programs of this host in the kernel, and their maps; what is attached is detached when this is dropped.
+/// The programs and their maps in the kernel; what is attached is detached when this value is dropped.
 #[derive(Debug)]
 pub struct Programs {
     ebpf: Ebpf,
     watched: RuleSet,
-    /// How often `CONFIG` has changed.
+    /// The number of changes to `CONFIG`.
     changes: u64,
 }
 
 /// One of the programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Program {
-    /// Sends watched packets through the shim.
+    /// Steers watched packets through the shim.
     Steer,
     /// Starts INT.
     Source,
-    /// Takes INT out.
+    /// Removes INT.
     Sink,
 }
 
-/// A packet that went through a program by itself, without a device.
+/// A packet that went through a program alone, without a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passed {
     /// The frame as the program left it.
@@ -50,9 +50,9 @@ pub struct Passed {
 
 pub(crate) static OBJECT: &[u8] = include_bytes_aligned!("bpf/inband.bpf.o");
 
-/// Most bytes of a frame that [`Programs::pass`] takes and gives back.
+/// Maximum bytes of a frame that [`Programs::pass`] takes and returns.
 const MAX_FRAME: usize = 4096;
-/// Where packets of [`Programs::pass`] are.
+/// The device of packets of [`Programs::pass`].
 const LOOPBACK: u32 = 1;
 
 impl Program {
@@ -71,25 +71,25 @@ impl Program {
 }
 
 impl Programs {
-    /// Loads the programs for the INT that `host` asks for; nothing is attached yet.
+    /// Loads the programs for the INT settings of `host`; nothing is attached yet.
     ///
     /// # Errors
-    /// A setting that the programs cannot follow, or a kernel that does not take them.
+    /// A setting that the programs cannot follow, or a kernel that refuses them.
     pub fn load(host: &HostInt) -> Result<Self, HostError> {
         let mut programs = Self::load_idle()?;
         programs.configure(host)?;
         Ok(programs)
     }
 
-    /// Loads the programs; they let everything pass.
+    /// Loads the programs; they pass everything.
     fn load_idle() -> Result<Self, HostError> {
         Self::load_with(memory::MAX_FLOWS)
     }
 
-    /// Loads the programs, whose tables take at most `most_mib` of memory; they let everything pass.
+    /// Loads the programs with tables of at most `most_mib` of memory; they pass everything.
     ///
     /// # Errors
-    /// Tables that do not fit, or a kernel that does not take the programs.
+    /// Tables that do not fit, or a kernel that refuses the programs.
     pub(crate) fn load_within(most_mib: u32) -> Result<Self, HostError> {
         let most = u64::from(most_mib) << 20;
         let mut flows = memory::flows_within(most);
@@ -98,7 +98,7 @@ impl Programs {
             if programs.memory() + memory::OF_DROPS <= most {
                 return Ok(programs);
             }
-            // Processors have a share of their own in some tables, so that many of them take more.
+            // Some tables have a share for each processor, so they take more on machines with many.
             flows /= 2;
             if flows < memory::MIN_FLOWS {
                 let (key, value) = ("host.map_memory_mib", most_mib.to_string());
@@ -131,10 +131,10 @@ impl Programs {
         Ok(programs)
     }
 
-    /// Makes the programs follow `host` from the next packet of [`Programs::pass`] on.
+    /// Applies `host` from the next packet of [`Programs::pass`] on.
     ///
     /// # Errors
-    /// A setting that the programs cannot follow; they go on as before.
+    /// A setting that the programs cannot follow; they then continue unchanged.
     pub fn configure(&mut self, host: &HostInt) -> Result<(), HostError> {
         let config = host.config()?;
         // Packets of this interface have no agents behind them.
@@ -143,21 +143,21 @@ impl Programs {
         self.set_config(LOOPBACK, &config)
     }
 
-    /// Has `source` find so many bytes in the queue that packets of [`Programs::pass`] enter, as `steer` notes it of a
-    /// device's; `None`: nobody knows.
+    /// Sets the occupancy that `source` finds for the queue of [`Programs::pass`], bytes, as `steer` notes it
+    /// for a device; `None`: unknown.
     ///
     /// # Errors
-    /// A kernel that does not take it.
+    /// A kernel that refuses it.
     pub fn note_queue(&mut self, occupancy: Option<u32>) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "QUEUES", reason };
         let mut map: HashMap<_, u32, [u32; 2]> = HashMap::try_from(self.map("QUEUES")?).map_err(fault)?;
         map.insert(Wiring::default().device, [occupancy.unwrap_or(NOT_AVAILABLE), 0], 0).map_err(fault)
     }
 
-    /// Gives the programs the watchlist of `node`, without what goes to its collectors or to `control_port`.
+    /// Sets the watchlist of `node`, without traffic to its collectors or to `control_port`.
     ///
     /// # Errors
-    /// An entry that the programs cannot follow; they go on as before.
+    /// An entry that the programs cannot follow; they then continue unchanged.
     pub(crate) fn set_watchlist(&mut self, node: &NodeConfig, control_port: u16) -> Result<(), HostError> {
         let collectors: Vec<_> = node.report.sessions().iter().map(|session| session.collector).collect();
         let action = match node.source.mode {
@@ -167,7 +167,7 @@ impl Programs {
         self.watch(RuleSet::new(&node.watchlist, action, &collectors, control_port)?)
     }
 
-    /// Makes the programs on `interface` follow `config` from the next packet on.
+    /// Applies `config` to the programs on `interface` from the next packet on.
     pub(crate) fn set_config(&mut self, interface: u32, config: &Config) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "CONFIG", reason };
         let bytes: [u8; size_of::<Config>()] = zerocopy::transmute!(*config);
@@ -177,7 +177,7 @@ impl Programs {
         self.spread_config()
     }
 
-    /// Makes the programs on `interface` let everything pass; that they do already is no error.
+    /// Makes the programs on `interface` pass everything; that they already do is no error.
     pub(crate) fn forget_config(&mut self, interface: u32) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "CONFIG", reason };
         let mut map: HashMap<_, u32, [u8; size_of::<Config>()]> =
@@ -187,27 +187,27 @@ impl Programs {
         self.spread_config()
     }
 
-    /// What waited in the queue of a device is not what waits in another's.
+    /// Forgets the queue's occupancy: it does not apply to another device.
     fn forget_queue(&mut self, interface: u32) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "QUEUES", reason };
         let mut map: HashMap<_, u32, [u32; 2]> = HashMap::try_from(self.map("QUEUES")?).map_err(fault)?;
         absent_or(map.remove(&interface)).map_err(fault)
     }
 
-    /// Makes every processor forget its copies of what `CONFIG` was before.
+    /// Invalidates every processor's copies of `CONFIG`.
     fn spread_config(&mut self) -> Result<(), HostError> {
         self.changes += 1;
         maps::set(&mut self.ebpf, "CHANGES", 0, self.changes.to_ne_bytes())
     }
 
-    /// Lets INT be started until `until`, nanoseconds of the monotonic clock.
+    /// Allows INT to be started until `until`, nanoseconds of the monotonic clock.
     pub(crate) fn beat(&mut self, until: u64) -> Result<(), HostError> {
         maps::set(&mut self.ebpf, "HEARTBEAT", 0, until.to_ne_bytes())
     }
 
-    /// Attaches `program` to `interface`, on its side of it, until the descriptor is closed.
+    /// Attaches `program` to `interface` in its direction, until the descriptor is closed.
     pub(crate) fn attach(&mut self, program: Program, interface: u32) -> Result<OwnedFd, HostError> {
-        // Other programs get packets as applications do: before INT is started, and after it is removed.
+        // Other programs see packets as applications do: before INT is started, and after it is removed.
         let (direction, order) = match program {
             Program::Steer => (Direction::Egress, Order::Last),
             Program::Source | Program::Sink => (Direction::Ingress, Order::First),
@@ -226,7 +226,7 @@ impl Programs {
         Ok(fd.as_fd())
     }
 
-    /// What the programs tell the agent; can be had once.
+    /// The events of the programs; can be taken once.
     pub(crate) fn take_events(&mut self) -> Result<RingBuf<MapData>, HostError> {
         let name = "EVENTS";
         let map = self.ebpf.take_map(name).ok_or(HostError::Missing(name))?;
@@ -236,7 +236,7 @@ impl Programs {
     /// Runs `frame` through `program` in the kernel, `repeat` times from the same bytes.
     ///
     /// # Errors
-    /// A frame of less than 14 bytes, or one the kernel does not take.
+    /// A frame of less than 14 bytes, or one the kernel refuses.
     pub fn pass(&mut self, program: Program, frame: &[u8], repeat: u32) -> Result<Passed, HostError> {
         let mut out = vec![0; MAX_FRAME];
         let options = TestRunOptions {
@@ -255,18 +255,18 @@ impl Programs {
         Ok(Passed { frame: out, nanoseconds })
     }
 
-    /// How often `outcome` happened in all programs.
+    /// The number of packets with `outcome` in all programs.
     ///
     /// # Errors
-    /// Counters that the kernel does not give.
+    /// Counters that the kernel does not return.
     pub fn count(&self, outcome: Outcome) -> Result<u64, HostError> {
         maps::sum(&self.ebpf, "COUNTERS", outcome as u32)
     }
 
-    /// How much `traffic` there was.
+    /// The amount of `traffic`.
     ///
     /// # Errors
-    /// Counters that the kernel does not give.
+    /// Counters that the kernel does not return.
     pub fn traffic(&self, traffic: Traffic) -> Result<u64, HostError> {
         let index = match traffic {
             Traffic::WatchedPackets | Traffic::WatchedBytes => WATCHED,
@@ -285,7 +285,7 @@ impl Programs {
         found.try_into().map_err(|reason| HostError::Refused { name, reason })
     }
 
-    /// Puts the watchlist into the maps.
+    /// Writes the watchlist to the maps.
     fn watch(&mut self, set: RuleSet) -> Result<(), HostError> {
         let old = std::mem::take(&mut self.watched);
         maps::watch(&mut self.ebpf, &old, &set)?;
@@ -302,7 +302,7 @@ impl Programs {
     }
 }
 
-/// A removal whose entry was not there has nothing to do.
+/// A missing entry is no error of a removal.
 pub(crate) fn absent_or(removed: Result<(), MapError>) -> Result<(), MapError> {
     match removed {
         Err(MapError::KeyNotFound) => Ok(()),

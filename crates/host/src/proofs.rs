@@ -1,4 +1,4 @@
-//! What the programs know of peers, leases and flows with a proof.
+//! The programs' tables of peers, leases and flows with a proof.
 
 use std::net::IpAddr;
 
@@ -17,7 +17,7 @@ const ADDRESS: usize = size_of::<Address>();
 const SLICED: usize = size_of::<SlicedFlow>();
 
 impl Programs {
-    /// Lets the hosts behind `prefix` be probed and send INT; `is_permanent`: without being asked, and without asking.
+    /// Allows the hosts behind `prefix` to be probed and to send INT; `is_permanent`: both without leases.
     pub(crate) fn set_peer(&mut self, prefix: &MappedPrefix, is_permanent: bool) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "PEERS", reason };
         let peer = Peer { is_permanent: is_permanent.into(), padding: 0 };
@@ -27,7 +27,7 @@ impl Programs {
         peers.insert(&Key::new(prefix.length, prefix.address.to_be_bytes()), bytes, 0).map_err(fault)
     }
 
-    /// Takes `prefix` off the peers; that it is none is no error.
+    /// Removes `prefix` from the peers; a missing one is no error.
     pub(crate) fn remove_peer(&mut self, prefix: &MappedPrefix) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "PEERS", reason };
         let mut peers: LpmTrie<_, [u8; 16], [u8; size_of::<Peer>()]> =
@@ -35,7 +35,7 @@ impl Programs {
         absent_or(peers.remove(&Key::new(prefix.length, prefix.address.to_be_bytes()))).map_err(fault)
     }
 
-    /// Lets packets of `flow` have INT as `proof` says.
+    /// Allows packets of `flow` to have INT as `proof` defines.
     pub(crate) fn set_proof(&mut self, flow: &Flow, proof: Proof) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "PROOFS", reason };
         let key: [u8; FLOW] = zerocopy::transmute!(flow.key());
@@ -45,7 +45,7 @@ impl Programs {
         proofs.insert(key, bytes, 0).map_err(fault)
     }
 
-    /// Ends INT in `flow`; that it has no proof is no error.
+    /// Ends INT in `flow`; a missing proof is no error.
     pub(crate) fn remove_proof(&mut self, flow: &Flow) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "PROOFS", reason };
         let key: [u8; FLOW] = zerocopy::transmute!(flow.key());
@@ -54,7 +54,7 @@ impl Programs {
         absent_or(proofs.remove(&key)).map_err(fault)
     }
 
-    /// Has INT removed from what `address` sends.
+    /// Removes INT from packets of `address`.
     pub(crate) fn grant(&mut self, address: IpAddr) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "GRANTED", reason };
         let key: [u8; ADDRESS] = zerocopy::transmute!(Address::of(address));
@@ -63,7 +63,7 @@ impl Programs {
         granted.insert(key, 1, 0).map_err(fault)
     }
 
-    /// Has INT of what `address` sends left alone.
+    /// Leaves INT in packets of `address` alone.
     pub(crate) fn revoke(&mut self, address: IpAddr) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "GRANTED", reason };
         let key: [u8; ADDRESS] = zerocopy::transmute!(Address::of(address));
@@ -72,7 +72,7 @@ impl Programs {
         absent_or(granted.remove(&key)).map_err(fault)
     }
 
-    /// Waits for a packet of `flow` to come in by `device`; returns the flow's place, and whether it had that before.
+    /// Awaits a packet of `flow` on `device`; returns the flow's place, and whether the flow already held it.
     pub(crate) fn await_flow(&mut self, flow: &Flow, device: u32) -> Result<(u32, bool), HostError> {
         let key = flow.key();
         let is_known = self.has_come(flow, device)?.is_some();
@@ -81,7 +81,7 @@ impl Programs {
         Ok((place(&key), is_known))
     }
 
-    /// How many packets of `flow` have left with INT; one that nothing is known of has had none.
+    /// The number of packets of `flow` that have left with INT; 0 for an unknown flow.
     pub(crate) fn sent_with_int(&mut self, flow: &Flow) -> Result<u64, HostError> {
         let fault = |reason| HostError::Map { name: "SLICED_FLOWS", reason };
         let key: [u8; FLOW] = zerocopy::transmute!(flow.key());
@@ -97,7 +97,7 @@ impl Programs {
         }
     }
 
-    /// Whether a packet of `flow` has come in by `device`; `None`: another flow is waited for in its place.
+    /// Whether a packet of `flow` has come in by `device`; `None`: another flow has taken its place.
     pub(crate) fn has_come(&mut self, flow: &Flow, device: u32) -> Result<Option<bool>, HostError> {
         let fault = |reason| HostError::Map { name: "WITNESSES", reason };
         let key = flow.key();
@@ -108,7 +108,8 @@ impl Programs {
     }
 }
 
-/// The addresses whose INT the kernel's program `id` removes; one of an earlier version has no such table.
+/// The addresses whose INT the kernel's program `id` removes; none where an earlier version has no such
+/// table.
 pub(crate) fn granted_by(id: u32) -> Vec<IpAddr> {
     let is_it = |program: &aya::programs::ProgramInfo| program.id() == id;
     let found = aya::programs::loaded_programs().filter_map(Result::ok).find(is_it);
@@ -125,7 +126,7 @@ pub(crate) fn granted_by(id: u32) -> Vec<IpAddr> {
     granted.keys().filter_map(Result::ok).map(address).collect()
 }
 
-/// Where the programs look for a flow in `WITNESSES`.
+/// The place of a flow in `WITNESSES`.
 fn place(flow: &FlowKey) -> u32 {
     let last = |address: &Address| {
         let [.., a, b, c, d] = address.bytes;

@@ -1,4 +1,4 @@
-//! Removal of everything that agents have left in this network namespace.
+//! Removal of everything that agents left in this network namespace.
 
 use std::io;
 
@@ -13,16 +13,17 @@ use crate::shim::Shim;
 /// What was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Removed {
-    /// Programs that removed INT.
+    /// Programs that remove INT.
     pub sinks: usize,
     /// Pairs of virtual devices.
     pub shims: usize,
 }
 
-/// Detaches the sinks and removes the shims that agents have left; without `settings` those with the default names.
+/// Detaches the sinks and removes the shims that agents left; without `settings` those with the default
+/// names.
 ///
 /// # Errors
-/// An agent that runs, or what the system refuses.
+/// An agent that runs, or an error of the system.
 pub fn remove(settings: Option<&HostSettings>) -> Result<Removed, HostError> {
     let (pins, shim) = match settings {
         Some(settings) => (settings.host.pins.clone(), settings.host.shim.clone()),

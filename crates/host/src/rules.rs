@@ -1,7 +1,8 @@
-//! How does the watchlist look to the programs in the kernel?
+//! The watchlist as the programs in the kernel read it.
 //!
-//! Every entry is a rule and has a bit. Two prefix maps, of source and of destination addresses, say for an
-//! address the bits of all rules whose prefix holds it; what both say is left to be asked for protocol and ports.
+//! Every entry is a rule and has a bit. Two prefix maps, for source and destination addresses, map an address
+//! to the bits of all rules whose prefix contains it; the rules in both results are then compared by protocol
+//! and ports.
 
 use std::cmp::Reverse;
 use std::net::{IpAddr, SocketAddr};
@@ -12,7 +13,7 @@ use zerocopy::big_endian::U16;
 use crate::abi::{Collector, Rule, Rules};
 use crate::error::HostError;
 
-/// A prefix of IPv6 addresses, in which IPv4 has ::ffff:0:0/96.
+/// A prefix of IPv6 addresses; IPv4 is mapped into ::ffff:0:0/96.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct MappedPrefix {
     pub(crate) address: u128,
@@ -20,7 +21,7 @@ pub(crate) struct MappedPrefix {
     is_ipv4: bool,
 }
 
-/// The watchlist in the shape of the programs' maps.
+/// The watchlist in the form of the programs' maps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RuleSet {
     pub(crate) rules: Rules,
@@ -34,10 +35,10 @@ type Side = Vec<(Option<MappedPrefix>, u64)>;
 const IPV4: MappedPrefix = MappedPrefix { address: 0xffff_0000_0000, length: 96, is_ipv4: true };
 
 impl RuleSet {
-    /// Puts the watchlist into rules; what an entry does not want `action` for is not watched.
+    /// Turns the watchlist into rules; entries that do not ask for `action` are exceptions.
     ///
     /// # Errors
-    /// More entries than there are bits (one with `either` takes two), or a key that the programs do not know.
+    /// More entries than there are bits (one with `either` takes two), or a key unknown to the programs.
     pub(crate) fn new(
         entries: &[WatchEntry],
         action: Actions,
@@ -69,7 +70,7 @@ impl RuleSet {
         Ok(set)
     }
 
-    /// Keeps what goes to the collectors off the watchlist: a report of a report would have one, too.
+    /// Excludes traffic to the collectors from the watchlist: reports would cause further reports.
     fn exempt(&mut self, collectors: &[SocketAddr]) -> Result<(), HostError> {
         for (number, collector) in collectors.iter().enumerate() {
             let Some(place) = self.rules.collector.get_mut(number) else {
@@ -110,7 +111,8 @@ fn mask(length: u32) -> u128 {
     u128::MAX.checked_shl(128 - length).unwrap_or(0)
 }
 
-/// The programs look at addresses, protocol and ports, of the outermost packet.
+/// Refuses keys that the programs do not read: they match addresses, protocol and ports of the outermost
+/// packet.
 fn check(entry: &WatchEntry) -> Result<(), HostError> {
     let instead = "entries of addresses, protocol and ports";
     let given = [
@@ -125,7 +127,8 @@ fn check(entry: &WatchEntry) -> Result<(), HostError> {
     }
 }
 
-/// An entry with `either` is one rule for the source and one for the destination, where the other side is given.
+/// The prefixes of an entry; with `either` one rule for the source and one for the destination, given the
+/// other side.
 fn both_ways(entry: &WatchEntry) -> Vec<(Option<Prefix>, Option<Prefix>, &WatchEntry)> {
     let Some(either) = entry.either else {
         return vec![(entry.source, entry.destination, entry)];
@@ -140,7 +143,7 @@ fn both_ways(entry: &WatchEntry) -> Vec<(Option<Prefix>, Option<Prefix>, &WatchE
     ways
 }
 
-/// The addresses that both prefixes hold; `None`: none.
+/// The addresses that are in both prefixes; `None`: none.
 fn narrower(given: Option<Prefix>, either: Prefix) -> Option<Prefix> {
     let Some(given) = given else {
         return Some(either);
@@ -171,12 +174,13 @@ fn rule_of(entry: &WatchEntry) -> Rule {
     }
 }
 
-/// The rules without a prefix, and for every prefix the rules of all that hold it: the map finds the longest.
+/// The rules without a prefix, and for every prefix the rules of all that contain it: the map finds only the
+/// longest.
 fn by_prefix(side: &Side) -> (u64, Vec<(MappedPrefix, u64)>) {
     let any = side.iter().filter(|(prefix, _)| prefix.is_none()).fold(0, |bits, (_, bit)| bits | bit);
     let given: Vec<_> = side.iter().filter_map(|(prefix, bit)| Some(((*prefix)?, *bit))).collect();
     let mut prefixes: Vec<_> = given.iter().map(|(prefix, _)| *prefix).collect();
-    // A prefix of IPv6 that is shorter than 96 bits does not mean the IPv4 addresses in it.
+    // An IPv6 prefix shorter than 96 bits does not include the IPv4 addresses in it.
     prefixes.push(IPV4);
     prefixes.sort_unstable();
     prefixes.dedup();

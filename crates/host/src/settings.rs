@@ -1,4 +1,4 @@
-//! What does `host.toml` say? The words of `node.toml`, and what a host needs beside them.
+//! `host.toml`: the keys of `node.toml`, and those particular to hosts.
 
 use std::net::SocketAddr;
 use std::num::{NonZeroU16, NonZeroU32};
@@ -23,18 +23,18 @@ use crate::pattern;
 use crate::rules::RuleSet;
 use crate::shim::is_shim;
 
-/// Everything `host.toml` says.
+/// The contents of `host.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostSettings {
-    /// Who the host is.
+    /// Node id and version of the host.
     pub node: HostNode,
-    /// What is particular to hosts.
+    /// Settings particular to hosts.
     pub host: HostSection,
-    /// Identifiers of the devices; one that is not here has its interface index for one.
+    /// Identifiers of the devices; others use their interface index.
     #[serde(default, rename = "interface")]
     pub interfaces: Vec<InterfaceConfig>,
-    /// Who takes INT out again; nobody: INT is not started.
+    /// Destinations that remove INT; empty: INT is not started.
     #[serde(default, rename = "peer")]
     pub peers: Vec<PeerSettings>,
     /// How packets carry INT.
@@ -63,25 +63,27 @@ pub struct HostSettings {
     pub drop_reasons: DropReasonsConfig,
 }
 
-/// `[host]`: what is particular to hosts.
+/// `[host]`: settings particular to hosts.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostSection {
     /// The devices that lead into the INT domain: names, in which `*` stands for any characters.
     pub devices: Vec<String>,
-    /// Interface identifier of the host itself, where its packets come from and end; default 0.
+    /// Interface identifier of the host itself, where its packets start and end; default 0.
     #[serde(default)]
     pub interface: u16,
-    /// What the names of the shims begin with; default `int`: int0 and int1 for the first device.
+    /// The prefix of the shims' names; default `int`: int0 and int1 for the first device.
     #[serde(default = "shim_name")]
     pub shim: String,
-    /// How often the agent hears of one flow's packets at most, microseconds; default 10,000. 0: of every packet.
+    /// Minimum time between two events of one flow, microseconds; default 10,000. 0: an event for every
+    /// packet.
     #[serde(default = "interval_us")]
     pub interval_us: u32,
     /// Which packets of a watched flow get INT; default `slices`.
     #[serde(default)]
     pub coverage: Coverage,
-    /// How many hops, this host among them, segments of TCP leave room for; default 6. 0: this host alone.
+    /// The number of hops, this host included, that segments of TCP leave room for; default 6. 0: this host
+    /// alone.
     #[serde(default = "room_hops")]
     pub room_hops: u8,
     /// The clock of timestamps; default `realtime`.
@@ -90,31 +92,31 @@ pub struct HostSection {
     /// UDP port on which agents ask each other for leases; default 33123.
     #[serde(default = "control_port")]
     pub control_port: NonZeroU16,
-    /// How long a lease is, milliseconds, 1,000 to 60,000 and at most `linger_ms`; default 3,000.
+    /// The length of a lease, milliseconds, 1,000 to 60,000 and at most `linger_ms`; default 3,000.
     #[serde(default = "lease_ms")]
     pub lease_ms: u32,
-    /// A file with a secret that agents share; default none: who answers is believed.
+    /// A file with a secret that agents share; default none: answers are not authenticated.
     #[serde(default)]
     pub key_file: Option<PathBuf>,
-    /// Files with secrets, in the place of `key_file`: the first signs, each verifies; default none.
+    /// Files with secrets, in place of `key_file`: the first signs, all verify; default none.
     #[serde(default)]
     pub keys: Vec<PathBuf>,
-    /// Most reports in a second, of all sessions together; default 1,000. 0: all.
+    /// Maximum reports per second, of all sessions together; default 1,000. 0: unlimited.
     #[serde(default = "reports_per_second")]
     pub reports_per_second: u32,
-    /// Most memory of the tables in the kernel, MiB, 24 or more; default 64.
+    /// Maximum memory of the tables in the kernel, MiB, 24 or more; default 64.
     #[serde(default = "map_memory_mib")]
     pub map_memory_mib: u32,
-    /// Most probes of new flows in a second; default 100.
+    /// Maximum probes of new flows per second; default 100.
     #[serde(default = "probes_per_second")]
     pub probes_per_second: NonZeroU32,
-    /// Most probes in a minute of a destination that does not answer; default 20.
+    /// Maximum probes per minute to a destination that does not answer; default 20.
     #[serde(default = "probes_per_minute")]
     pub probes_per_minute: NonZeroU32,
-    /// How long INT is still taken out when the agent was killed, milliseconds; default 10,000.
+    /// How long INT is still removed after the agent was killed, milliseconds; default 10,000.
     #[serde(default = "linger_ms")]
     pub linger_ms: u32,
-    /// A folder of a BPF file system where sinks are kept that outlive the agent; default `/sys/fs/bpf/inband`.
+    /// A folder of a BPF file system for sinks that outlive the agent; default `/sys/fs/bpf/inband`.
     #[serde(default = "pins")]
     pub pins: PathBuf,
     /// Whether packets of watched flows that the kernel drops are reported; default true.
@@ -125,13 +127,14 @@ pub struct HostSection {
     pub metrics: Option<SocketAddr>,
 }
 
-/// `[[peer]]`: destinations that take INT out again.
+/// `[[peer]]`: destinations that remove INT.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PeerSettings {
     /// Their addresses.
     pub prefix: Prefix,
-    /// Whether flows to them are probed; default true. `false`: all of them always take INT out, whoever they are.
+    /// Whether flows to them are probed; default true. `false`: all these addresses always remove INT, with
+    /// or without an agent.
     #[serde(default = "yes")]
     pub lease: bool,
 }
@@ -192,9 +195,9 @@ impl HostSection {
     }
 }
 
-/// Less has no room for what is not a table of flows.
+/// Less has no room for tables other than those of flows.
 const MIN_MAP_MEMORY_MIB: u32 = 24;
-/// Names of devices have at most 15 characters; the number needs some.
+/// Device names have at most 15 characters; the number needs some.
 const MAX_SHIM_NAME: usize = 10;
 
 /// The default of `host.shim`.
@@ -244,12 +247,12 @@ const fn room_hops() -> u8 {
 }
 
 impl HostSettings {
-    /// Whether INT goes to peers that are not asked for it, and probably comes from them.
+    /// Whether INT goes to peers without a lease, and probably comes from them.
     pub(crate) fn has_permanent_peers(&self) -> bool {
         self.peers.iter().any(|peer| !peer.lease)
     }
 
-    /// Whether every setting can be followed, as far as that is known without the devices.
+    /// Checks that every setting can be applied, as far as that is known without the devices.
     ///
     /// # Errors
     /// The first one that cannot.
@@ -261,11 +264,11 @@ impl HostSettings {
         self.host.check()
     }
 
-    /// The first table or key in which `other` differs and that a running agent does not change.
+    /// The first table or key in which `other` differs and that a running agent cannot change.
     pub(crate) fn key_of_restart(&self, other: &Self) -> Option<&'static str> {
         let fixed = |settings: &Self| {
             let Self { node, host, encapsulation, source, sink, checksum, report, .. } = settings;
-            // The filter is taken over, as its thresholds in [smart] are.
+            // The filter can change, as its thresholds in [smart] can.
             let report = ReportConfig { filter: ReportFilter::None, ..report.clone() };
             [
                 ("node", format!("{node:?}")),
@@ -291,7 +294,7 @@ impl HostSettings {
         fixed(self).into_iter().zip(fixed(other)).find(|(old, new)| old != new).map(|((key, _), _)| key)
     }
 
-    /// Finds out the node id, where it follows from the machine or its address.
+    /// Resolves a node id that is derived from the machine or its address.
     pub(crate) fn resolve_id(&mut self, netlink: &mut Netlink, all: &[Device]) -> Result<(), HostError> {
         let patterns = &self.host.devices;
         let is_meant = |device: &&Device| {
@@ -302,7 +305,7 @@ impl HostSettings {
         Ok(())
     }
 
-    /// `[report]`, no more of which is sent than `host.reports_per_second`, of all sessions together.
+    /// `[report]`, with the rate limited to `host.reports_per_second`, of all sessions together.
     fn bounded_report(&self) -> ReportConfig {
         let mut report = self.report.clone();
         let sessions = u32::try_from(report.sessions().len()).unwrap_or(u32::MAX);

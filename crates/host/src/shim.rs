@@ -1,7 +1,7 @@
-//! Where does the kernel cut packets into segments before INT is put into them?
+//! The shim, where the kernel splits packets into segments before INT is inserted.
 //!
-//! A shim is a pair of virtual Ethernet devices. What is sent into its near side, which offers no offloads, comes out
-//! of the far side as single packets with complete checksums.
+//! A shim is a pair of virtual Ethernet devices. Packets sent into its near side, which offers no offloads,
+//! leave the far side as single packets with complete checksums.
 
 use std::io;
 use std::time::Duration;
@@ -15,21 +15,21 @@ use crate::error::HostError;
 /// A pair of devices; it stays until it is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shim {
-    /// Where packets go in: interface index.
+    /// Interface index of the side that packets enter.
     pub(crate) near: u32,
-    /// Where they come out.
+    /// Interface index of the side that packets leave.
     pub(crate) far: u32,
     /// The name of the near side.
     pub(crate) name: String,
 }
 
-/// How the address of every shim begins, so that it is known for one: locally administered, "INB".
+/// The prefix of every shim's MAC address, to recognise it by: locally administered, "INB".
 const MARK: [u8; 4] = [0x02, b'I', b'N', b'B'];
-/// No packet is too large for a shim; whether it is for the device is for the programs to say.
+/// No packet is too large for a shim; the programs check whether it is too large for the device.
 const SHIM_MTU: u32 = 65_535;
-/// Most shims that are looked through for a free name.
+/// Maximum number of shim names tried to find a free one.
 const MAX_SHIMS: u32 = 4096;
-/// The longest that a new shim is waited for.
+/// Maximum wait for a new shim.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
 const SET_LINK: u16 = 19;
@@ -49,10 +49,10 @@ const UP: u32 = 0x1;
 const NO_ARP: u32 = 0x80;
 
 impl Shim {
-    /// Creates a shim of two devices named `prefix` and the first number that is free, for the device `leads_to`.
+    /// Creates a shim of two devices named `prefix` and the first free number, for the device `leads_to`.
     ///
     /// # Errors
-    /// What the kernel says; nothing is left behind then.
+    /// An error of the kernel; nothing is left behind then.
     pub(crate) fn create(netlink: &mut Netlink, prefix: &str, leads_to: &str) -> Result<Self, HostError> {
         let fault = |reason| HostError::system(format!("create the shim {prefix}0"), reason);
         let taken = device::all(netlink).map_err(fault)?;
@@ -66,24 +66,24 @@ impl Shim {
             Ok(shim)
         });
         made.map_err(|reason| {
-            // A failure to remove what was just made has the same cause, and is found at the next start.
+            // A failure to remove it has the same cause, and is found at the next start.
             let _ = remove_by_name(netlink, &near);
             HostError::system(format!("set up the shim {near}"), reason)
         })
     }
 
-    /// Removes both sides; that they are gone already is no error.
+    /// Removes both sides; that they are gone is no error.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub(crate) fn remove(&self, netlink: &mut Netlink) -> io::Result<()> {
         remove(netlink, self.near)
     }
 
-    /// Removes the shims with names of `prefix` that an agent has left behind; returns how many there were.
+    /// Removes the shims named `prefix` that an agent left behind; returns their number.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub(crate) fn remove_left(netlink: &mut Netlink, prefix: &str) -> io::Result<usize> {
         let number = |name: &str| name.strip_prefix(prefix).and_then(|number| number.parse::<u32>().ok());
         let is_near = |name: &str| number(name).is_some_and(|number| number % 2 == 0);
@@ -106,7 +106,7 @@ impl Shim {
         Ok(Self { near: near_index, far: far_index, name: near.to_owned() })
     }
 
-    /// Offloads off where packets go in, no addresses, both sides up.
+    /// Disables offloads on the near side and addresses on both, and sets both up.
     fn set_up(&self, netlink: &mut Netlink, leads_to: &str) -> io::Result<()> {
         for offload in [Offload::TcpSegmentation, Offload::Segmentation, Offload::SendChecksum] {
             ethtool::switch_off(&self.name, offload)?;
@@ -123,13 +123,13 @@ impl Shim {
         self.await_operational(netlink)
     }
 
-    /// Waits until the kernel takes packets for the near side, which on a busy machine it does some time later. Where
+    /// Waits until the kernel accepts packets on the near side; on a busy machine that takes a while. Where
     /// it takes longer, packets go without INT meanwhile, counted as `shim_down`.
     fn await_operational(&self, netlink: &mut Netlink) -> io::Result<()> {
         if !device::await_operational(netlink, &[self.near], MAX_WAIT)? {
             return Ok(());
         }
-        // Its queue comes next, under a lock that every change waits for.
+        // The kernel starts its queue next, under a lock that every change waits for.
         netlink.change(Message::new(SET_LINK, 0, &link(self.near, UP | NO_ARP)))
     }
 }
@@ -139,10 +139,10 @@ pub(crate) fn is_shim(device: &Device) -> bool {
     device.address.starts_with(&MARK)
 }
 
-/// Removes the shim whose near side has the interface index `near`; that it is gone already is no error.
+/// Removes the shim whose near side has the interface index `near`; that it is gone is no error.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub(crate) fn remove(netlink: &mut Netlink, near: u32) -> io::Result<()> {
     match netlink.change(Message::new(DELETE_LINK, 0, &link(near, 0))) {
         Err(error) if error.raw_os_error() == Some(libc::ENODEV) => Ok(()),

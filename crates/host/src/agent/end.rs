@@ -8,13 +8,13 @@ use crate::error::HostError;
 
 use super::{Agent, Tally};
 
-/// How often sources are told again that their leases have ended.
+/// How often withdrawals of leases are repeated.
 const WITHDRAW_AGAIN: Duration = Duration::from_millis(100);
-/// How long packets are on their way through the domain.
+/// How long packets take through the domain.
 const DRAIN: Duration = Duration::from_millis(50);
 
 impl Agent {
-    /// Ends INT on this host: its devices are as they were.
+    /// Ends INT on this host and restores its devices.
     ///
     /// # Errors
     /// What the system refuses.
@@ -31,7 +31,7 @@ impl Agent {
         Ok(tally)
     }
 
-    /// Waits until nobody sends INT any more.
+    /// Waits until no source sends INT.
     fn end_leases(&mut self) -> Result<(), HostError> {
         let since = Instant::now();
         let patience = Duration::from_millis(u64::from(self.settings.host.lease_ms));
@@ -40,7 +40,7 @@ impl Agent {
             self.hear_events();
             self.control.hear(&mut self.kernel.programs, clock::monotonic())?;
         }
-        // What was sent before that is still on its way.
+        // Packets sent before that are still in flight.
         std::thread::sleep(DRAIN);
         Ok(())
     }

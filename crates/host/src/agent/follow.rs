@@ -1,4 +1,4 @@
-//! How the agent follows devices that come and go, clocks that are set, and other settings.
+//! How the agent follows devices that come and go, clocks that are set, and new settings.
 
 use inband_linux::clock;
 

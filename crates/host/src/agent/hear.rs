@@ -1,4 +1,4 @@
-//! What the programs tell of packets, and what becomes of it.
+//! Events of the programs, and how the agent handles them.
 
 use std::net::SocketAddr;
 
@@ -14,7 +14,7 @@ use crate::headers::{Headers, L3};
 use crate::lease::{MESSAGE_BYTES, Unproven};
 
 impl Agent {
-    /// Takes what the programs have told.
+    /// Handles the pending events.
     pub(super) fn hear_events(&mut self) {
         for _ in 0..MAX_EVENTS {
             let Some(item) = self.events.next() else { break };
@@ -63,7 +63,7 @@ impl Agent {
         self.reporter.handle_headers(bytes, &Passage { ingress, egress, metadata });
     }
 
-    /// Takes a probe of another agent, from which the sink has removed INT.
+    /// Handles another agent's probe, from which the sink has removed INT.
     fn hear_probe(&mut self, event: &Event, bytes: &[u8]) {
         let Some(headers) = Headers::read(bytes) else { return };
         let is_whole = u32::try_from(L3 + headers.length).is_ok_and(|length| length == event.length);
@@ -74,7 +74,7 @@ impl Agent {
         }
     }
 
-    /// Takes another agent's answer about a flow of a container, which the container does not get.
+    /// Handles another agent's answer about a flow of a container; the container does not receive it.
     fn hear_answer(&mut self, event: &Event, bytes: &[u8]) {
         let Some(headers) = Headers::read(bytes) else { return };
         let message = bytes.get(headers.payload..).and_then(|payload| payload.get(..MESSAGE_BYTES));
@@ -87,8 +87,8 @@ impl Agent {
     }
 }
 
-/// Of events of flows without a proof, in the place of the queue: the packet may go to a forged address.
+/// In events of flows without a proof, in place of the queue: the destination may be a forged address.
 const NOT_CHOSEN: u32 = 0;
 
-/// Most events of one turn: other things have their turn, too.
+/// Maximum number of events in one turn, so that other work gets its share.
 const MAX_EVENTS: usize = 4096;

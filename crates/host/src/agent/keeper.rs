@@ -1,4 +1,4 @@
-//! What keeps the sinks when the agent is gone: pins in a BPF file system, or a guard where there is none.
+//! The keeper of sinks after the agent's end: pins in a BPF file system, or a guard where there is none.
 
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,9 +14,9 @@ use crate::settings::HostSection;
 #[derive(Debug)]
 pub(super) struct Keeper {
     pins: Option<Pins>,
-    /// `None`: there are pins, or the agent is about to end.
+    /// `None`: pins are used, or the agent is about to end.
     guard: Option<Guard>,
-    /// Whether sinks stay when the agent ends in order.
+    /// Whether sinks stay when the agent ends normally.
     leaves_sinks: bool,
     is_ending: bool,
 }
@@ -42,27 +42,28 @@ impl Keeper {
         Ok((keeper, Some(note)))
     }
 
-    /// Has sinks stay when the agent ends in order, if they are pinned.
+    /// Keeps sinks when the agent ends normally, if they are pinned.
     pub(super) const fn leave_sinks(&mut self, leaves_sinks: bool) {
         self.leaves_sinks = leaves_sinks;
     }
 
-    /// Until when the sink of a device is to stay that is given up at `now`: others may send INT for `linger_ns`, or for ever.
+    /// How long the sink of a device released at `now` has to stay: others may send INT for `linger_ns`, or
+    /// without end.
     pub(super) const fn keeps_until(&self, now: u64, linger_ns: u64) -> u64 {
         if self.leaves_sinks { u64::MAX } else { now.saturating_add(linger_ns) }
     }
 
-    /// How long INT still has to be removed when the agent is gone and there are no pins.
+    /// Sets how long INT has to be removed after the agent's death where there are no pins.
     pub(super) fn linger(&self, linger_ms: u32) -> Result<(), HostError> {
         self.guard.as_ref().map_or(Ok(()), |guard| guard.linger(u64::from(linger_ms) * 1_000_000))
     }
 
-    /// The addresses whose INT the sinks remove that an agent has left.
+    /// The addresses whose INT is removed by sinks that an earlier agent left.
     pub(super) fn granted(&self) -> Vec<IpAddr> {
         self.pins.as_ref().map(Pins::granted).unwrap_or_default()
     }
 
-    /// Attaches the sink to `device`, or takes one over that an agent has left there.
+    /// Attaches the sink to `device`, or takes over one that an earlier agent left there.
     pub(super) fn attach_sink(&self, programs: &mut Programs, device: u32) -> Result<OwnedFd, HostError> {
         let Some(pins) = &self.pins else {
             let link = programs.attach(Program::Sink, device)?;
@@ -77,17 +78,17 @@ impl Keeper {
         Ok(link)
     }
 
-    /// Has the guard hold what is in front of the sinks of others until packets have left the shim.
+    /// Passes the guard a link in front of other sinks, to hold until packets have left the shim.
     pub(super) fn hold(&self, device: u32, link: BorrowedFd<'_>) -> Result<(), HostError> {
         self.guard.as_ref().map_or(Ok(()), |guard| guard.hold(device, link))
     }
 
-    /// Has the guard remove the shim of `device`; without one the next agent does.
+    /// Passes the guard the shim of `device` to remove; without a guard the next agent removes it.
     pub(super) fn remove_shim(&self, device: u32, shim: u32) -> Result<(), HostError> {
         self.guard.as_ref().map_or(Ok(()), |guard| guard.remove_shim(device, shim))
     }
 
-    /// Has the guard forget `device`, whose programs the agent detaches itself.
+    /// Makes the guard forget `device`, whose programs the agent detaches itself.
     pub(super) fn forget(&self, device: u32) -> Result<(), HostError> {
         self.guard.as_ref().map_or(Ok(()), |guard| guard.forget(device))
     }
@@ -101,12 +102,12 @@ impl Keeper {
         }
     }
 
-    /// Detaches sinks that an agent has left on devices other than `kept`.
+    /// Detaches sinks that an earlier agent left on devices other than `kept`.
     pub(super) fn release_others(&self, kept: &[u32]) -> Result<(), HostError> {
         self.pins.as_ref().map_or(Ok(()), |pins| pins.release_others(kept))
     }
 
-    /// Ends the guard; from here on nobody but pins keeps the sinks.
+    /// Ends the guard; only pins keep the sinks after that.
     pub(super) fn dismiss(&mut self) -> Result<(), HostError> {
         self.is_ending = true;
         self.guard.take().map_or(Ok(()), Guard::dismiss)

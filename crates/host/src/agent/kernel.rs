@@ -1,4 +1,4 @@
-//! What the agent has in the kernel: programs, network devices, and what keeps the sinks when the agent is gone.
+//! The agent's state in the kernel: programs, network devices, and the keeper of its sinks.
 
 use inband_linux::device::{self, Device};
 use inband_linux::netlink::Netlink;
@@ -17,20 +17,20 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// Keeps the sinks as the settings say when the agent is gone.
+    /// Configures how the settings keep the sinks after the agent's death.
     pub(super) fn keep_sinks(&mut self, settings: &HostSettings) -> Result<(), HostError> {
         self.keeper.linger(settings.host.linger_ms)?;
         self.keeper.leave_sinks(settings.has_permanent_peers());
         Ok(())
     }
 
-    /// What follows from the settings and the devices that are there; see [`plan`].
+    /// The plan for the settings and the present devices; see [`plan`].
     pub(super) fn plan(&mut self, settings: &mut HostSettings) -> Result<(Plan, Vec<Device>), HostError> {
         plan(settings, &mut self.netlink)
     }
 }
 
-/// What follows from the settings, whose node id is found out, and the devices that are there.
+/// The plan for the settings, whose node id is resolved, and the present devices.
 pub(super) fn plan(
     settings: &mut HostSettings,
     netlink: &mut Netlink,

@@ -1,4 +1,4 @@
-//! What does the agent do about packets that the kernel drops?
+//! Reporting of packets that the kernel drops.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,19 +10,19 @@ use crate::drops::{DropCount, DropOutcome, Drops, InterfaceIds, Namespace};
 use crate::error::HostError;
 use crate::plan::Plan;
 
-/// Drops of watched flows, on their way into reports.
+/// Drops of watched flows, from the kernel to the reports.
 pub(super) struct Losses {
     drops: Drops,
-    /// When the kernel's counts are taken again, nanoseconds of the monotonic clock.
+    /// When the kernel's counts are next read, nanoseconds of the monotonic clock.
     next_counts: u64,
     by_reason: BTreeMap<String, u64>,
 }
 
-/// How often the kernel's counts are taken, nanoseconds.
+/// How often the kernel's counts are read, nanoseconds.
 const COUNTS_NS: u64 = 1_000_000_000;
-/// Most packets of one turn: other things have their turn, too.
+/// Maximum number of packets in one turn, so that other work gets its share.
 const MAX_PACKETS: usize = 4096;
-/// Most reasons that are told apart in the tally; kernels have some 130.
+/// Maximum number of reasons in the tally; kernels have about 130.
 const MAX_REASONS: usize = 512;
 
 /// The interfaces of the agent: its devices, each with its shim, and the host itself.
@@ -43,10 +43,10 @@ impl InterfaceIds for Ids<'_> {
 }
 
 impl Losses {
-    /// Hears of drops in this network namespace from here on.
+    /// Starts watching drops in this network namespace.
     ///
     /// # Errors
-    /// A kernel that does not tell, or not to this user.
+    /// A kernel that does not report drops, or not to this user.
     pub(super) fn open(plan: &Plan) -> Result<Self, HostError> {
         let mut drops = Drops::load(&plan.host(0), &[Namespace::own()?])?;
         drops.attach()?;
@@ -58,12 +58,12 @@ impl Losses {
         self.drops.as_fd()
     }
 
-    /// Follows another plan from the next packet on.
+    /// Applies another plan from the next packet on.
     pub(super) fn configure(&mut self, plan: &Plan) -> Result<(), HostError> {
         self.drops.configure(&plan.host(0))
     }
 
-    /// Tells the engine what was dropped until `now`, of the monotonic clock.
+    /// Passes the drops until `now`, of the monotonic clock, to the engine.
     pub(super) fn hear(
         &mut self,
         (plan, ports): (&Plan, &[Port]),
@@ -83,7 +83,7 @@ impl Losses {
         Ok(())
     }
 
-    /// Tells the engine of everything that was dropped so far; from here on nothing is heard.
+    /// Passes all remaining drops to the engine and stops watching.
     pub(super) fn finish(
         &mut self,
         (plan, ports): (&Plan, &[Port]),

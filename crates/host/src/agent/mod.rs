@@ -1,4 +1,5 @@
-//! The agent, which keeps the host a source and a sink: programs on its devices, and one engine for what they tell.
+//! The agent, which makes the host a source and a sink: programs on its devices, and one engine for their
+//! events.
 
 mod control;
 mod end;
@@ -51,35 +52,35 @@ pub struct Agent {
     plan: Plan,
     ports: Ports,
     kernel: Kernel,
-    /// What the programs tell of packets.
+    /// Events of the programs.
     events: RingBuf<MapData>,
     reporter: Reporter,
     control: Control,
-    /// `None`: nobody wants to hear of drops, or the kernel does not tell.
+    /// `None`: drops are not requested, or the kernel does not report them.
     losses: Option<Losses>,
-    /// Keeps a second agent from the same shims.
+    /// Keeps a second agent away from the same shims.
     _lock: Lock,
-    /// When clocks and devices are looked at again, nanoseconds of the monotonic clock.
+    /// When clocks and devices are next checked, nanoseconds of the monotonic clock.
     next_look: u64,
-    /// When it is measured again how busy devices are, of the same clock.
+    /// When the load of devices is next measured, of the same clock.
     next_measurement: u64,
     notes: Notes,
 }
 
-/// How long events are left to gather: only the first of them interrupts a processor to wake the agent.
+/// How long events gather: only the first of them interrupts a processor to wake the agent.
 const GATHER: Duration = Duration::from_millis(5);
-/// How often clocks and devices are looked at, nanoseconds.
+/// How often clocks and devices are checked, nanoseconds.
 const LOOK_NS: u64 = 300_000_000;
-/// How long INT is started after a turn, nanoseconds: an agent that hangs or is stopped stops it.
+/// How long INT is started after a turn, nanoseconds: it stops with an agent that hangs or is stopped.
 const HEARTBEAT_NS: u64 = 2_000_000_000;
-/// How often it is measured how busy devices are, nanoseconds.
+/// How often the load of devices is measured, nanoseconds.
 const MEASURE_NS: u64 = 100_000_000;
 
 impl Agent {
-    /// Starts INT on the devices that `settings` mean.
+    /// Starts INT on the devices that `settings` select.
     ///
     /// # Errors
-    /// A setting that cannot be followed, or something that the system refuses; everything is then as it was.
+    /// A setting that cannot be applied, or a refusal of the system; everything is then restored.
     ///
     /// `guard` is a command that calls [`keep_watch`](crate::keep_watch) in a process of its own.
     pub fn start(mut settings: HostSettings, guard: Command) -> Result<Self, HostError> {
@@ -122,7 +123,7 @@ impl Agent {
         agent.watch_drops()?;
         match agent.ports.open(&agent.plan, &mut agent.kernel, &mut agent.control) {
             Ok(()) => {
-                // To get here may have taken longer than a heartbeat counts.
+                // The start may have taken longer than a heartbeat lasts.
                 agent.kernel.programs.beat(clock::monotonic() + HEARTBEAT_NS)?;
                 Ok(agent)
             }
@@ -138,10 +139,10 @@ impl Agent {
         self.ports.all().iter().map(|port| port.device.name.as_str())
     }
 
-    /// Waits for at most `patience`, and does what there is to do.
+    /// Waits for at most `patience`, and handles what is pending.
     ///
     /// # Errors
-    /// What the system refuses; what happens to packets is counted.
+    /// A refusal of the system; what happens to packets is counted.
     pub fn turn(&mut self, patience: Duration) -> Result<(), HostError> {
         self.wait(patience)?;
         self.hear_events();
@@ -166,10 +167,10 @@ impl Agent {
         Ok(())
     }
 
-    /// Follows other settings from the next packet on; nothing that is known is lost.
+    /// Applies other settings from the next packet on; no state is lost.
     ///
     /// # Errors
-    /// A setting that cannot be followed, or not without a restart; everything goes on as before.
+    /// A setting that cannot be applied, or only with a restart; the agent then continues unchanged.
     pub fn reload(&mut self, mut settings: HostSettings) -> Result<(), HostError> {
         settings.check()?;
         let (plan, _) = self.kernel.plan(&mut settings)?;
@@ -185,15 +186,15 @@ impl Agent {
         self.follow_devices()
     }
 
-    /// Takes the oldest thing that users may want to know.
+    /// Takes the oldest note for users.
     pub fn poll_note(&mut self) -> Option<String> {
         self.notes.poll()
     }
 
-    /// What happened so far.
+    /// The counters since the start.
     ///
     /// # Errors
-    /// Counters that the kernel does not give.
+    /// Counters that the kernel does not return.
     pub fn tally(&self) -> Result<Tally, HostError> {
         let clock = self.settings.host.clock;
         let tally = Tally::read(&self.kernel.programs, &self.reporter, &self.control, clock)?;
@@ -214,13 +215,13 @@ impl Agent {
                 }
                 Ok(())
             }
-            // A signal; whoever sent it is heard between two turns.
+            // A signal; its handler is checked between two turns.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
             Err(reason) => Err(HostError::system("wait for events", reason)),
         }
     }
 
-    /// Hears of drops as the settings say; that the kernel does not tell is no reason not to do the rest.
+    /// Watches drops as the settings ask; a kernel that does not report them does not prevent INT.
     fn watch_drops(&mut self) -> Result<(), HostError> {
         match (&mut self.losses, self.settings.host.drops) {
             (losses, false) => *losses = None,

@@ -18,8 +18,8 @@ use crate::shim::Shim;
 
 /// A device that leads into the domain, with its programs.
 ///
-/// What starts INT is attached last and detached first: a packet with INT never leaves a host whose own sink, and so
-/// perhaps whose lease, is not there.
+/// The source is attached last and detached first: a packet with INT never leaves a host whose own sink, and
+/// perhaps lease, is missing.
 #[derive(Debug)]
 pub(super) struct Port {
     pub(super) device: Device,
@@ -29,12 +29,12 @@ pub(super) struct Port {
     steer: Option<OwnedFd>,
     source: Option<OwnedFd>,
     sink: Option<OwnedFd>,
-    /// `None`: nobody asks how busy the device is.
+    /// `None`: the device's load is not used.
     load: Option<Load>,
 }
 
 impl Port {
-    /// Attaches the programs to `device`: first what takes INT out, last what sends packets to where it is started.
+    /// Attaches the programs to `device`: first the sink, last the one that steers packets to the source.
     pub(super) fn open(device: Device, id: u16, plan: &Plan, kernel: &mut Kernel) -> Result<Self, HostError> {
         let asks = plan.node.source.instructions.bitmap().contains(Instructions::EGRESS_UTILIZATION);
         let load = asks.then(|| Load::of(&device.name));
@@ -53,7 +53,7 @@ impl Port {
         let device = self.device.index;
         self.configure(plan, &mut kernel.programs)?;
         self.sink = Some(kernel.keeper.attach_sink(&mut kernel.programs, device)?);
-        // Postcards leave packets as they are.
+        // Postcards do not change packets.
         if plan.node.source.mode != Mode::Xd {
             self.open_shim(plan, kernel)?;
         }
@@ -61,7 +61,7 @@ impl Port {
         Ok(())
     }
 
-    /// Makes the shim, whose far side has its program before anything is sent there.
+    /// Creates the shim; its far side has its program before anything is sent there.
     fn open_shim(&mut self, plan: &Plan, kernel: &mut Kernel) -> Result<(), HostError> {
         let device = self.device.index;
         let shim = Shim::create(&mut kernel.netlink, &plan.shim, &self.device.name)?;
@@ -73,7 +73,7 @@ impl Port {
         self.configure(plan, &mut kernel.programs)
     }
 
-    /// Tells the programs what to do with this device's packets.
+    /// Configures how the programs treat this device's packets.
     pub(super) fn configure(&self, plan: &Plan, programs: &mut Programs) -> Result<(), HostError> {
         let wiring = Wiring {
             device: self.device.index,
@@ -88,16 +88,16 @@ impl Port {
         programs.set_config(self.device.index, &config)
     }
 
-    /// How busy the device is, hundredths of a percent; `None`: nobody asks, or nobody knows.
+    /// The load of the device, hundredths of a percent; `None`: not used, or unknown.
     pub(super) fn utilization(&self) -> Option<u32> {
         self.load.as_ref().and_then(Load::utilization)
     }
 
-    /// Looks how busy the device is; returns whether that is another number than before.
+    /// Measures the load of the device; returns whether it has changed.
     pub(super) fn measure(&mut self, netlink: &mut Netlink, now: u64) -> bool {
         let before = self.utilization();
         if let Some(load) = &mut self.load {
-            // A device that is gone has no load, and is closed when the devices are looked at.
+            // A device that is gone has no load, and is closed when the devices are next checked.
             let _ = load.look(netlink, self.device.index, now);
         }
         self.utilization() != before
@@ -108,7 +108,7 @@ impl Port {
         (self.device.index, self.id) == (device.index, id)
     }
 
-    /// Whether packets can pass the shim, as far as `all` devices say it, or there is to be none.
+    /// Whether packets can pass the shim, judging by `all` devices, or no shim is needed.
     pub(super) fn has_sound_shim(&self, plan: &Plan, all: &[Device]) -> bool {
         let is_running = |index| all.iter().any(|device| device.index == index && device.is_running);
         match &self.shim {
@@ -117,7 +117,7 @@ impl Port {
         }
     }
 
-    /// Puts a new shim in the place of one that somebody has removed or set down; the sink stays.
+    /// Replaces a shim that was removed or set down from outside; the sink stays.
     pub(super) fn renew_shim(&mut self, plan: &Plan, kernel: &mut Kernel) -> Result<(), HostError> {
         self.source = None;
         if let Some(shim) = self.shim.take() {
@@ -125,7 +125,7 @@ impl Port {
             shim.remove(&mut kernel.netlink).map_err(|reason| HostError::system(name, reason))?;
             kernel.programs.forget_config(shim.far)?;
         }
-        // Until there is another one, packets pass without INT.
+        // Until the new one is up, packets pass without INT.
         self.configure(plan, &mut kernel.programs)?;
         self.open_shim(plan, kernel)
     }
@@ -140,16 +140,16 @@ impl Port {
         self.steer = None;
     }
 
-    /// Detaches what is left and removes the shim.
+    /// Detaches the remaining programs and removes the shim.
     ///
-    /// The guard has let go of it before.
+    /// The guard must have released it before.
     pub(super) fn close(self, kernel: &mut Kernel) -> Result<(), HostError> {
         self.retire(0, kernel)?.close(kernel)
     }
 
     /// Removes the shim and detaches everything but the sink, which stays until `until`, nanoseconds of the monotonic clock.
     ///
-    /// The guard has let go of it before.
+    /// The guard must have released it before.
     pub(super) fn retire(mut self, until: u64, kernel: &mut Kernel) -> Result<RetiredSink, HostError> {
         self.close_source();
         self.source = None;
@@ -162,7 +162,7 @@ impl Port {
     }
 }
 
-/// The sink of a device that INT is not on any more: other hosts may have leases, or packets on their way.
+/// The sink of a device without INT, kept while other hosts may have leases, or packets in flight.
 #[derive(Debug)]
 pub(super) struct RetiredSink {
     /// Interface index.
@@ -173,7 +173,7 @@ pub(super) struct RetiredSink {
 }
 
 impl RetiredSink {
-    /// Detaches it.
+    /// Detaches the sink.
     pub(super) fn close(self, kernel: &mut Kernel) -> Result<(), HostError> {
         drop(self.sink);
         match kernel.keeper.release_sink(self.device)? {
@@ -183,16 +183,16 @@ impl RetiredSink {
     }
 }
 
-/// Gives a link a descriptor that is closed after those of all others when the agent is killed: what is in the shim
-/// then still finds its way out, and nothing more goes in.
+/// Gives a link a descriptor that is closed after all others when the agent is killed: packets in the shim
+/// then still leave it, and no more enter.
 fn last_to_close(link: OwnedFd) -> Result<OwnedFd, HostError> {
     match fcntl_dupfd_cloexec(&link, HIGH_DESCRIPTOR) {
         Ok(high) => Ok(high),
-        // This process may not have so many.
+        // The process may not have that many descriptors.
         Err(Errno::INVAL | Errno::MFILE) => Ok(link),
         Err(reason) => Err(HostError::system("move a descriptor", reason)),
     }
 }
 
-/// Above what an agent has otherwise, and below what a process may have by default.
+/// Above the descriptors an agent uses otherwise, below the default limit of a process.
 const HIGH_DESCRIPTOR: i32 = 900;

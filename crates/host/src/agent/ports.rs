@@ -1,4 +1,4 @@
-//! The ports of an agent: devices that come and go, shims that others remove, and how busy links are.
+//! The ports of an agent: devices that come and go, shims removed from outside, and the load of links.
 
 use std::collections::HashMap;
 
@@ -13,24 +13,25 @@ use super::retry::Retry;
 use crate::error::HostError;
 use crate::plan::Plan;
 
-/// The devices INT is on, and those it should be on.
+/// The devices with INT, and those that should have it.
 #[derive(Debug)]
 pub(super) struct Ports {
     ports: Vec<Port>,
-    /// Sinks of devices that were given up, until no INT can come by them.
+    /// Sinks of released devices, kept until no INT can come in by them.
     retired: Vec<RetiredSink>,
-    /// How long that is, nanoseconds.
+    /// How long they are kept, nanoseconds.
     linger_ns: u64,
-    /// Of devices that could not be opened, by interface index: why, as it was told.
+    /// Devices that could not be opened, by interface index, with the reported reason.
     failed: HashMap<u32, String>,
     retry: Retry,
-    /// When sinks that an agent has left on other devices are detached, nanoseconds of the monotonic clock; `None`: they are.
+    /// When sinks that an earlier agent left on other devices are detached, nanoseconds of the monotonic
+    /// clock; `None`: done.
     release_others_at: Option<u64>,
 }
 
 impl Ports {
-    /// No port; sinks that an agent has left on other devices stay for `linger_ns`, as do those of devices that are given
-    /// up later.
+    /// No port; sinks that an earlier agent left on other devices stay for `linger_ns`, as do those of
+    /// devices released later.
     pub(super) fn new(linger_ns: u64, now: u64) -> Self {
         let release_others_at = now + linger_ns;
         Self {
@@ -62,17 +63,17 @@ impl Ports {
         &self.ports
     }
 
-    /// The port of the interface, which is its device or one of its shim.
+    /// The port of an interface: of its device, or of either side of its shim.
     pub(super) fn of(&self, interface: u32) -> Option<&Port> {
         self.ports.iter().find(|port| port.device.index == interface || port.is_shim(interface))
     }
 
-    /// Whether a device that could not be opened is to be tried again.
+    /// Whether it is time to retry a device that could not be opened.
     pub(super) fn is_retry_due(&self) -> bool {
         self.retry.is_due(clock::monotonic())
     }
 
-    /// Detaches what an agent has left on devices that are not meant any more, when nobody sends INT there.
+    /// Detaches what an earlier agent left on devices outside the plan, once no INT is sent there.
     pub(super) fn release_others(&mut self, all: &[Device], kernel: &Kernel) -> Result<(), HostError> {
         if self.release_others_at.is_none_or(|at| clock::monotonic() < at) {
             return Ok(());
@@ -86,13 +87,13 @@ impl Ports {
         kernel.keeper.release_others(&kept)
     }
 
-    /// Detaches sinks of devices that were given up, by which no INT can come any more.
+    /// Detaches sinks of released devices where no INT can come in.
     pub(super) fn release_retired(&mut self, kernel: &mut Kernel, now: u64) -> Result<(), HostError> {
         let over: Vec<_> = self.retired.extract_if(.., |retired| retired.until <= now).collect();
         over.into_iter().try_for_each(|retired| retired.close(kernel))
     }
 
-    /// Makes shims anew that somebody has removed or set down; meanwhile packets pass without INT.
+    /// Recreates shims that were removed or set down from outside; meanwhile packets pass without INT.
     pub(super) fn renew_shims(
         &mut self,
         all: &[Device],
@@ -113,7 +114,7 @@ impl Ports {
         }
     }
 
-    /// Gives up what is not in the plan any more, and takes up what is new in it.
+    /// Releases devices that are not in the plan, and opens those that are new in it.
     pub(super) fn follow(
         &mut self,
         plan: &Plan,
@@ -137,15 +138,15 @@ impl Ports {
             let name = &device.name;
             let (note, failure) = match &opened {
                 Ok(_) => (format!("INT on {name}"), None),
-                // A device that went again before it was taken up is not in the next plan.
+                // A device that disappeared before it was opened is not in the next plan.
                 Err(error) => (format!("no INT on {name}: {}", in_full(error)), Some(in_full(error))),
             };
-            // The same failure is told once, however often it is tried.
+            // The same failure is reported once, whatever the number of attempts.
             if failure.is_none() || self.failed.get(&device.index) != failure.as_ref() {
                 notes.tell(note);
             }
             if opened.is_ok() {
-                // Another sink has taken its place.
+                // Another sink has replaced it.
                 self.retired.retain(|retired| retired.device != device.index);
             }
             self.failed.remove(&device.index);
@@ -157,12 +158,12 @@ impl Ports {
         Ok(())
     }
 
-    /// Tells the programs what to do with the packets of every device.
+    /// Configures how the programs treat the packets of every device.
     pub(super) fn configure(&self, plan: &Plan, kernel: &mut Kernel) -> Result<(), HostError> {
         self.ports.iter().try_for_each(|port| port.configure(plan, &mut kernel.programs))
     }
 
-    /// Measures how busy devices are, if anybody asks, and tells the programs.
+    /// Measures the load of devices, if it is used, and passes it to the programs.
     pub(super) fn measure(&mut self, plan: &Plan, kernel: &mut Kernel, now: u64) -> Result<(), HostError> {
         for port in &mut self.ports {
             if port.measure(&mut kernel.netlink, now) {
@@ -177,7 +178,7 @@ impl Ports {
         self.ports.iter_mut().for_each(Port::close_source);
     }
 
-    /// Takes every device out of INT; from here on nobody keeps the sinks, unless they are to stay.
+    /// Closes every port; only pins keep the sinks after that.
     pub(super) fn close(&mut self, kernel: &mut Kernel) -> Result<(), HostError> {
         self.close_sources();
         let mut result = kernel.keeper.dismiss();
@@ -191,7 +192,7 @@ impl Ports {
     }
 }
 
-/// Opens a port, and the sockets by which other agents ask there; where one of the two fails, neither stays.
+/// Opens a port, and the sockets where other agents ask; if either fails, neither stays.
 fn open_with_gate(
     device: &Device,
     id: u16,

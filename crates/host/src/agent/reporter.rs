@@ -1,4 +1,4 @@
-//! The engine, which makes reports of copies of headers, and the senders of its reports.
+//! The engine, which turns copies of headers into reports, and the senders of its reports.
 
 use inband_node::frame::{Frame, MAX_GROWTH};
 use inband_node::{Node, Output, Passage};
@@ -6,11 +6,11 @@ use inband_wire::layers::Link;
 
 use super::senders::Senders;
 
-/// What makes and sends reports.
+/// The maker and sender of reports.
 pub(super) struct Reporter {
     pub(super) engine: Node,
     pub(super) senders: Senders,
-    /// A packet at a time, behind headroom.
+    /// One packet at a time, with headroom.
     buffer: Vec<u8>,
 }
 
@@ -19,24 +19,24 @@ impl Reporter {
         Self { engine, senders, buffer: Vec::new() }
     }
 
-    /// Shows the engine the headers of a packet, and sends what it reports of it.
+    /// Passes the headers of a packet to the engine, and sends the resulting reports.
     pub(super) fn handle_headers(&mut self, bytes: &[u8], passage: &Passage) {
         self.buffer.clear();
         self.buffer.resize(MAX_GROWTH, 0);
         self.buffer.extend_from_slice(bytes);
         let Some(mut frame) = Frame::behind_headroom(&mut self.buffer) else { return };
-        // The packet itself has gone on its way; this is a copy of its headers, for the report.
+        // The packet itself is already on its way; this is a copy of its headers, for the report.
         let _ = self.engine.handle_frame(Link::Ethernet, &mut frame, passage);
         self.send();
     }
 
-    /// Lets the engine do what is due at `now`, of the clock of timestamps.
+    /// Lets the engine do its work that is due at `now`, of the clock of timestamps.
     pub(super) fn handle_timeout(&mut self, now: u64) {
         self.engine.handle_timeout(now);
         self.send();
     }
 
-    /// Sends everything that waits in the engine, also what it would hold longer.
+    /// Sends everything pending in the engine, including what it would hold longer.
     pub(super) fn flush(&mut self) {
         self.engine.flush_reports();
         self.send();
@@ -45,7 +45,8 @@ impl Reporter {
     /// Sends the reports that are due.
     fn send(&mut self) {
         while let Some(output) = self.engine.poll_output() {
-            // The engine sees copies of headers: what it would send beside reports has gone on its way already.
+            // The engine works on copies of headers: everything it would send but reports is already on its
+            // way.
             if let Output::Report(datagram) = output {
                 self.senders.send(&datagram);
             }

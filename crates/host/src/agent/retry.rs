@@ -1,4 +1,4 @@
-//! When is a device that could not be opened tried again?
+//! The retry timer of devices that could not be opened.
 
 /// Waits that double, from a second to a minute, of the monotonic clock in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,15 +11,15 @@ const FIRST_NS: u64 = 1_000_000_000;
 const MAX_NS: u64 = 60_000_000_000;
 
 impl Retry {
-    /// Whether something has failed, and it is time to try again.
+    /// Whether something has failed and the next attempt is due.
     pub(super) fn is_due(self, now: u64) -> bool {
         self.next.is_some_and(|(at, _)| now >= at)
     }
 
-    /// Everything was tried at `now`, and `is_whole` says whether nothing is left to be tried.
+    /// Records an attempt at `now`; `is_whole`: nothing is left to retry.
     pub(super) fn tried(&mut self, now: u64, is_whole: bool) {
         let wait = match self.next {
-            // Tried before its time, because the devices are others now.
+            // An attempt ahead of time, because the devices have changed.
             Some((at, wait)) if now < at => wait,
             Some((_, wait)) => (2 * wait).min(MAX_NS),
             None => FIRST_NS,

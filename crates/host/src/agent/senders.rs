@@ -16,9 +16,9 @@ use crate::error::HostError;
 pub(super) struct Senders {
     senders: Vec<Sender>,
     pub(super) sent: u64,
-    /// Datagrams that the kernel did not take, as without a route.
+    /// Datagrams that the kernel refused, for example without a route.
     pub(super) failed: u64,
-    /// Datagrams that the collector's host has refused, as far as it says so: nobody listens there.
+    /// Datagrams that the collector's host has refused, as far as it reports it: its port is closed.
     pub(super) refused: u64,
 }
 
@@ -26,17 +26,18 @@ pub(super) struct Senders {
 #[derive(Debug)]
 struct Sender {
     session: ReportConfig,
-    /// `None`: there is no way to the collector yet.
+    /// `None`: there is no route to the collector yet.
     socket: Option<UdpSocket>,
-    /// When it is looked for again, nanoseconds of the monotonic clock.
+    /// When the route is next looked up, nanoseconds of the monotonic clock.
     retry_at: u64,
 }
 
-/// How often a way to the collector is looked for, nanoseconds.
+/// How often a route to the collector is looked up, nanoseconds.
 const RETRY_NS: u64 = 1_000_000_000;
 
 impl Senders {
-    /// Opens a socket for each session; a collector that cannot be reached is tried again later, and is in the notes.
+    /// Opens a socket for each session; a collector that cannot be reached is retried later, and is in the
+    /// notes.
     pub(super) fn open(report: &ReportConfig) -> (Self, Vec<String>) {
         let mut notes = Vec::new();
         let mut sender = |session: &ReportConfig| {
@@ -53,7 +54,7 @@ impl Senders {
         (Self { senders, sent: 0, failed: 0, refused: 0 }, notes)
     }
 
-    /// Sends a datagram to its collector, and counts what becomes of it.
+    /// Sends a datagram to its collector, and counts the outcome.
     pub(super) fn send(&mut self, datagram: &ReportDatagram<'_>) {
         let Some(sender) = self.senders.get_mut(datagram.session) else { return };
         let Some(socket) = sender.socket() else {
@@ -61,7 +62,7 @@ impl Senders {
             return;
         };
         let sent = match socket.send(datagram.payload) {
-            // An earlier datagram met a closed port; this one has not been tried yet.
+            // An earlier datagram met a closed port; this one has not been sent yet.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 self.refused += 1;
                 self.sent = self.sent.saturating_sub(1);
@@ -77,7 +78,7 @@ impl Senders {
 }
 
 impl Sender {
-    /// The socket, looked for once more when it is time.
+    /// The socket; looks up the route again when that is due.
     fn socket(&mut self) -> Option<&UdpSocket> {
         let now = clock::monotonic();
         if self.socket.is_none() && now >= self.retry_at {
@@ -96,7 +97,7 @@ fn open(session: &ReportConfig) -> Result<UdpSocket, HostError> {
     };
     let address = session.source_address.unwrap_or(any);
     let bound = match UdpSocket::bind((address, session.source_port)) {
-        // Somebody else on this host has the port; collectors do not ask for one.
+        // Another process has the port; collectors do not require one.
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => UdpSocket::bind((address, 0)),
         bound => bound,
     };

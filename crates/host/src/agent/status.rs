@@ -1,4 +1,4 @@
-//! What the agent knows of each flow to a peer.
+//! The agent's state of each flow to a peer.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -17,11 +17,12 @@ pub struct FlowStatus {
     pub destination: SocketAddr,
     /// The IP protocol.
     pub protocol: u8,
-    /// Whether it may have INT, and why not.
+    /// Whether it may have INT, and if not, why.
     pub state: FlowState,
-    /// How long its lease is still, milliseconds; 0: it has none.
+    /// The rest of its lease, milliseconds; 0: none.
     pub lease_ms: u64,
-    /// How many packets with INT were counted on both sides, and how many of them were lost; `None`: nobody counts.
+    /// The number of packets with INT counted on both sides, and the number of them lost; `None`: not
+    /// counted.
     pub counted: Option<(u64, u64)>,
 }
 
@@ -32,15 +33,15 @@ pub struct PeerStatus {
     pub address: IpAddr,
     /// Its node id.
     pub node_id: u32,
-    /// The clock of its timestamps; `None`: not known.
+    /// The clock of its timestamps; `None`: unknown.
     pub clock: Option<Clock>,
-    /// How far that is ahead of this host's, and how far that may be off, nanoseconds; `None`: not known, or clocks of different
-    /// kinds.
+    /// How far that clock is ahead of this host's, and the error of that, nanoseconds; `None`: unknown, or
+    /// clocks of different kinds.
     pub offset_ns: Option<(i64, u64)>,
 }
 
 impl Agent {
-    /// The flows to peers in the last minute, in the order of their addresses, at most `count` of them.
+    /// The flows to peers in the last minute, ordered by address, at most `count`.
     #[must_use]
     pub fn flows(&self, count: usize) -> Vec<FlowStatus> {
         let now = clock::monotonic();
@@ -58,7 +59,7 @@ impl Agent {
         flows
     }
 
-    /// Hosts whose agents have answered, in the order of their addresses, at most `count` of them.
+    /// Hosts whose agents have answered, ordered by address, at most `count`.
     #[must_use]
     pub fn peers(&self, count: usize) -> Vec<PeerStatus> {
         let own = self.settings.host.clock;

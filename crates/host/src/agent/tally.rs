@@ -1,4 +1,4 @@
-//! What happened on this host, in numbers.
+//! The counters of this host.
 
 use std::collections::BTreeMap;
 
@@ -12,43 +12,43 @@ use crate::lease::{FlowState, Withheld};
 use crate::outcome::{Outcome, Traffic};
 use crate::programs::Programs;
 
-/// What happened to packets and reports so far.
+/// What has happened to packets and reports so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {
-    /// Packets by what became of them, in the order of [`Outcome::ALL`].
+    /// Packets by outcome, in the order of [`Outcome::ALL`].
     pub outcomes: Vec<(Outcome, u64)>,
     /// Watched traffic, in the order of [`Traffic::ALL`].
     pub traffic: Vec<(Traffic, u64)>,
-    /// Reports that left, and that nobody has refused.
+    /// Reports that were sent and not refused.
     pub reports_sent: u64,
-    /// Reports that the kernel did not take.
+    /// Reports that the kernel refused.
     pub reports_failed: u64,
-    /// Reports that the collector's host has refused: nobody listens there.
+    /// Reports that the collector's host has refused: its port is closed.
     pub reports_refused: u64,
     /// Reports that a filter held back.
     pub reports_withheld: u64,
-    /// Reports for which the queue had no room.
+    /// Reports that a full queue shed.
     pub reports_shed: u64,
-    /// Reports over `host.reports_per_second`, or over what their session takes.
+    /// Reports over `host.reports_per_second`, or over the limit of their session.
     pub reports_limited: u64,
-    /// Flows that have a lease.
+    /// Flows with a lease.
     pub leases_held: usize,
-    /// Pairs of addresses of which this host has granted one.
+    /// Pairs of addresses to which this host has granted one.
     pub leases_granted: usize,
-    /// Flows to peers in the last minute, by what stands between them and INT, in the order of [`FlowState::ALL`].
+    /// Flows to peers in the last minute, by state, in the order of [`FlowState::ALL`].
     pub flows: Vec<(FlowState, usize)>,
     /// Probes that were sent.
     pub probes_sent: u64,
     /// Probes that could not be made or sent.
     pub probes_failed: u64,
-    /// Probes that were due and not sent.
+    /// Probes that were due but not sent.
     pub probes_withheld: Withheld,
-    /// Packets with INT that were counted here and at the sinks they went to.
+    /// Packets with INT counted here and at their sinks.
     pub path_packets: u64,
-    /// Those of them that were lost on the way, as far as renewed leases say it.
+    /// Packets of these that were lost on the path, as far as renewed leases report it.
     pub path_lost: u64,
-    /// Other hosts whose agents have answered: all, those whose times can be compared with this one's, and those that say
-    /// they have this host's node id.
+    /// Other hosts whose agents have answered: all, those with comparable clocks, and those that claim this
+    /// host's node id.
     pub peers: [usize; 3],
     /// Dropped packets of watched flows by the kernel's reason, such as `NO_SOCKET`; some seconds old.
     pub drops: BTreeMap<String, u64>,
@@ -56,8 +56,8 @@ pub struct Tally {
     pub drops_not_held: u64,
     /// Memory of the programs' tables in the kernel, bytes.
     pub map_bytes: u64,
-    /// How far timestamps may be off the clock they name, nanoseconds; `None`: nobody keeps that clock right, or it is
-    /// this host's own.
+    /// How far timestamps may be off the clock they name, nanoseconds; `None`: that clock is not disciplined,
+    /// or is this host's own.
     pub clock_uncertainty_ns: Option<u64>,
 }
 
@@ -110,13 +110,13 @@ impl Tally {
         })
     }
 
-    /// How often `outcome` happened.
+    /// The number of packets with `outcome`.
     #[must_use]
     pub fn count(&self, outcome: Outcome) -> u64 {
         self.outcomes.iter().find(|(other, _)| *other == outcome).map_or(0, |(_, count)| *count)
     }
 
-    /// How much `traffic` there was.
+    /// The amount of `traffic`.
     #[must_use]
     pub fn traffic(&self, traffic: Traffic) -> u64 {
         self.traffic.iter().find(|(other, _)| *other == traffic).map_or(0, |(_, amount)| *amount)

@@ -1,4 +1,5 @@
-//! What do the program that hears of drops and the agent tell each other? `bpf/drops.h` says the same in C.
+//! The maps and structures that the agent shares with the program that watches drops; `bpf/drops.h` defines
+//! them in C.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -12,7 +13,7 @@ pub(super) struct Address {
     pub(super) bytes: [u8; 16],
 }
 
-/// A flow (`struct flow`); ports in the order of the network.
+/// A flow (`struct flow`); ports in network byte order.
 #[derive(Clone, Copy, Debug, IntoBytes, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(super) struct Flow {
@@ -23,9 +24,9 @@ pub(super) struct Flow {
     pub(super) protocol: u32,
 }
 
-/// What is done about a reason: nothing was lost (`NOT_LOST`).
+/// Policy of a reason: nothing was lost (`NOT_LOST`).
 pub(super) const NOT_LOST: u32 = 1;
-/// What is done about a reason: a classifier drops packets for it (`BY_CLASSIFIER`).
+/// Policy of a reason: a classifier drops packets for it (`BY_CLASSIFIER`).
 pub(super) const BY_CLASSIFIER: u32 = 2;
 /// Reasons that have a policy (`MAX_REASONS`).
 pub(super) const MAX_REASONS: u32 = 512;
@@ -36,11 +37,11 @@ pub(super) const MAX_REASONS: u32 = 512;
 pub(super) struct Settings {
     pub(super) config: Config,
     pub(super) generation: u32,
-    /// Whether nothing is counted any more; 0: it is.
+    /// Whether counting has ended; 0: it continues.
     pub(super) is_over: u32,
 }
 
-/// What is counted together (`struct drop_key`).
+/// The key that packets are counted by (`struct drop_key`).
 #[derive(Clone, Copy, Debug, IntoBytes, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(super) struct Key {
@@ -52,7 +53,7 @@ pub(super) struct Key {
     pub(super) route_error: u16,
 }
 
-/// How often (`struct drop_count`).
+/// The count of one key (`struct drop_count`).
 #[derive(Clone, Copy, Debug, IntoBytes, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(super) struct Count {
@@ -63,7 +64,7 @@ pub(super) struct Count {
     pub(super) last: u64,
 }
 
-/// Most of a packet that a sample carries, bytes.
+/// Maximum bytes of a packet that a sample carries.
 pub(super) const SAMPLE_BYTES: usize = 240;
 
 /// The first packet of a count (`struct drop_sample`).

@@ -1,26 +1,26 @@
-//! Which names and numbers does an enumeration of the kernel have?
+//! Names and numbers of the kernel's enumerations.
 //!
-//! The kernel describes its own types in BTF: a header, a section of types that follow each other, each with its
-//! kind, and a section of their names.
+//! The kernel describes its types in BTF: a header, a section of consecutive types, each with its kind, and a
+//! section of their names.
 
-/// Why a description of types cannot be read.
+/// Why BTF cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BtfError {
-    /// It does not start as BTF of this machine's byte order does.
+    /// It does not start like BTF of this machine's byte order.
     #[error("not BTF of this machine's byte order")]
     NotBtf,
     /// It ends too early.
     #[error("BTF at byte {at}: {wanted} bytes needed, {left} left")]
     Cut {
-        /// Offset of what is cut.
+        /// Offset of the truncated item.
         at: usize,
-        /// Bytes it has.
+        /// Bytes the item needs.
         wanted: usize,
-        /// Bytes that are there.
+        /// Bytes that are left.
         left: usize,
     },
-    /// A type of which nobody has said how long it is.
+    /// A type of unknown length.
     #[error("BTF at byte {at}: unknown kind {kind}")]
     UnknownKind {
         /// Offset of the type.
@@ -40,10 +40,10 @@ struct Sections<'a> {
     strings: (usize, usize),
 }
 
-/// Name and number of everything in `enum name` of the kernel whose BTF these bytes are, in its order.
+/// The name and number of each enumerator of `enum name` in the kernel with this BTF, in their order.
 ///
 /// # Errors
-/// Bytes that are not BTF, or in which there is no such enumeration.
+/// Bytes that are not BTF, or that do not contain the enumeration.
 pub fn enumerators(bytes: &[u8], name: &'static str) -> Result<Vec<(String, u32)>, BtfError> {
     let sections = Sections::read(bytes)?;
     let (mut at, end) = sections.types;
@@ -62,11 +62,11 @@ pub fn enumerators(bytes: &[u8], name: &'static str) -> Result<Vec<(String, u32)
     Err(BtfError::NoEnum(name))
 }
 
-/// A structure: its size in bytes, and name and byte of each member, in their order.
+/// A structure: its size in bytes, and the name and offset of each member, in their order.
 #[cfg(test)]
 type Structure = (u32, Vec<(String, u32)>);
 
-/// The structure of this name; `None`: there is none.
+/// The structure with this name; `None`: not found.
 #[cfg(test)]
 pub(crate) fn structure(bytes: &[u8], name: &str) -> Result<Option<Structure>, BtfError> {
     let sections = Sections::read(bytes)?;
@@ -101,7 +101,7 @@ impl<'a> Sections<'a> {
         Ok(Self { bytes, types: section(8)?, strings: section(16)? })
     }
 
-    /// The name at this offset of the strings, without the zero behind it.
+    /// The name at this offset of the strings, without the trailing zero.
     fn string(&self, offset: u32) -> Result<&'a [u8], BtfError> {
         let (from, end) = self.strings;
         let at = from.saturating_add(offset as usize);
@@ -115,7 +115,7 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// The bytes behind the first three words of a type; `None`: no such kind is known.
+/// The bytes behind the first three words of a type; `None`: unknown kind.
 fn trailer_bytes(kind: u32, count: u32) -> Option<usize> {
     let count = count as usize;
     match kind {

@@ -1,45 +1,45 @@
-//! What do the kernel's reasons to drop a packet mean in INT?
+//! The meaning of the kernel's drop reasons in INT.
 //!
-//! [`CAUSES`] is the whole mapping from the names of `enum skb_drop_reason` to what happened, and [`Cause::code`] the
-//! mapping from there to the codes of each table. Names are looked up in the running kernel, because their numbers
-//! move; a name that is not here, as of a later kernel, is reported as `unknown`.
+//! [`CAUSES`] maps the names of `enum skb_drop_reason` to causes, and [`Cause::code`] maps causes to the
+//! codes of each table. Names are looked up in the running kernel, because their numbers differ between
+//! kernels; a name missing here, as of a later kernel, is reported as `unknown`.
 
 use inband_wire::drop_reason::Table;
 
-/// What the kernel says of a dropped packet beside its reason.
+/// What the kernel knows of a dropped packet besides its reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hints {
     /// Whether its TTL or hop limit was used up.
     pub(super) ttl_used_up: bool,
-    /// The error number of its route; 0: none.
+    /// The error number of its route; 0: no error.
     pub(super) route_error: u16,
     pub(super) is_ipv6: bool,
 }
 
-/// What happened to a dropped packet, as the tables of drop reasons tell it.
+/// The cause of a drop, in the terms of the drop reason tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cause {
-    /// Nothing was lost: the packet was used, came for the second time, or was a copy.
+    /// Nothing was lost: the packet was used, was a duplicate, or was a copy.
     NotLost,
-    /// The kernel does not say.
+    /// The kernel gives no reason.
     Unknown,
     /// The TTL or hop limit is used up.
     TtlZero,
-    /// The IP header is wrong, or its TTL is used up: the kernel has one reason for both.
+    /// The IP header is invalid, or its TTL is used up: the kernel has one reason for both.
     IpHeader,
-    /// A checksum is wrong.
+    /// A checksum is invalid.
     Checksum,
     /// There is no route.
     RouteMiss,
-    /// The route says so: a blackhole.
+    /// The route drops it: a blackhole.
     RouteDrop {
-        /// Whether it is a route of IPv6.
+        /// Whether it is an IPv6 route.
         is_ipv6: bool,
     },
-    /// A rule says so: netfilter, a BPF program, a security module.
+    /// A rule drops it: netfilter, a BPF program, a security module.
     AclDeny,
-    /// A queue was full, of a qdisc, a device or a processor.
+    /// The queue of a qdisc, a device or a processor was full.
     TrafficManager,
     /// No entry in a forwarding table of a bridge or tunnel.
     BridgingMiss,
@@ -47,31 +47,31 @@ pub enum Cause {
     SpanningTree,
     /// Longer than the MTU.
     MtuExceeded,
-    /// The source address cannot be, or fails the reverse path filter.
+    /// The source address is invalid, or fails the reverse path filter.
     SourceInvalid,
-    /// The destination address cannot be.
+    /// The destination address is invalid.
     DestinationInvalid,
-    /// Nobody listens.
+    /// No socket listens.
     NoSocket,
     /// The socket's buffer was full.
     SocketFull,
-    /// The queue of connections to accept was full.
+    /// The accept queue was full.
     ListenQueueFull,
     /// The socket was closed with packets in it.
     SocketClosed,
     /// The TCP segment does not fit its connection.
     TcpState,
-    /// A signature or a policy of IPsec.
+    /// An IPsec signature or policy.
     Authentication,
-    /// The next hop's MAC address is not known.
+    /// The next hop's MAC address is unknown.
     NeighborUnresolved,
     /// The device is not up.
     DeviceDown,
     /// No memory.
     NoMemory,
-    /// Headers that are cut or contradict each other.
+    /// Headers that are truncated or contradict each other.
     Malformed,
-    /// Fragments that cannot be put together.
+    /// Fragments that cannot be reassembled.
     Fragment,
     /// No handler for the protocol.
     ProtocolUnknown,
@@ -79,24 +79,25 @@ pub enum Cause {
     Encapsulation,
     /// A tunnel's header could not be read.
     Decapsulation,
-    /// Too many devices of this machine on the way.
+    /// Too many nested devices of this machine on the path.
     Recursion,
 }
 
 impl Cause {
-    /// What the kernel's reason of this name means; the name is without `SKB_` and `DROP_REASON_`.
+    /// The meaning of the kernel's reason with this name, given without `SKB_` and `DROP_REASON_`.
     #[must_use]
     pub fn of(name: &str) -> Self {
         CAUSES.iter().find(|(_, names)| names.contains(&name)).map_or(Self::Unknown, |(cause, _)| *cause)
     }
 
-    /// The cause in view of what else the kernel says.
+    /// The cause, refined by what else the kernel knows.
     pub(super) const fn with(self, hints: Hints) -> Self {
         match (self, hints.ttl_used_up, hints.route_error) {
-            // Forwarding with TTL or hop limit 1 is IP_INHDR to the kernel.
+            // The kernel reports forwarding with TTL or hop limit 1 as IP_INHDR.
             (Self::IpHeader, true, _) => Self::TtlZero,
             (Self::IpHeader, false, _) => Self::Malformed,
-            // It gives no reason for what a route of the types blackhole, prohibit and unreachable drops.
+            // The kernel gives no reason for drops by routes of the types blackhole, prohibit and
+            // unreachable.
             (Self::Unknown, _, EINVAL) => Self::RouteDrop { is_ipv6: hints.is_ipv6 },
             (Self::Unknown, _, EACCES) => Self::AclDeny,
             (Self::Unknown, _, EHOSTUNREACH | ENETUNREACH) => Self::RouteMiss,
@@ -104,7 +105,7 @@ impl Cause {
         }
     }
 
-    /// The code in the table; 0, unknown, for what is no drop.
+    /// The code in the table; 0, unknown, for what is not a drop.
     #[must_use]
     pub const fn code(self, table: Table) -> u8 {
         use Table::{P4langSwitch, SdFabric1_0, SdFabric1_1, SwitchP4_16};
@@ -155,24 +156,24 @@ impl Cause {
     }
 }
 
-// Error numbers that are the same on every machine Linux runs on, but for MIPS, PA-RISC, Alpha and SPARC.
+// Error numbers that are the same on all architectures of Linux but MIPS, PA-RISC, Alpha and SPARC.
 const EACCES: u16 = 13;
 const EINVAL: u16 = 22;
 const ENETUNREACH: u16 = 101;
 const EHOSTUNREACH: u16 = 113;
 
-/// Reasons by which a classifier of traffic control drops packets, as the sink does where the D bit is set.
+/// Reasons for which a traffic control classifier drops packets, as the sink does where the D bit is set.
 pub(super) const OF_CLASSIFIERS: [&str; 2] = ["TC_INGRESS", "TC_EGRESS"];
 
-/// The kernel's reasons by what they mean. Each name stands once.
+/// The kernel's reasons by meaning. Each name occurs once.
 pub(super) const CAUSES: &[(Cause, &[&str])] = &[
     (
         Cause::NotLost,
         &[
-            // No reason at all: what delivered or used packets are freed with.
+            // No reason at all: delivered or used packets are freed with it.
             "NOT_DROPPED_YET",
             "CONSUMED",
-            // Data that came before, or was merged with data that did.
+            // Data that was received before, or was merged with such data.
             "TCP_OLD_DATA",
             "TCP_OFOMERGE",
             "TCP_OLD_ACK",
@@ -181,9 +182,9 @@ pub(super) const CAUSES: &[(Cause, &[&str])] = &[
             // A frame for another machine that a promiscuous device saw, and copies for capturing programs.
             "OTHERHOST",
             "PACKET_SOCK_ERROR",
-            // A connection's end rather than a packet's.
+            // The end of a connection rather than of a packet.
             "TCP_RESET",
-            // What a closed socket had in its queue: of TCP the FIN that every connection ends with.
+            // The queue of a closed socket: for TCP the FIN that ends every connection.
             "QUEUE_PURGE",
             "UNIX_DISCONNECT",
             "UNIX_SKIP_OOB",

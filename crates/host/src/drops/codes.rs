@@ -1,4 +1,4 @@
-//! Which code do reports give for a reason of the kernel?
+//! The codes that reports give for the kernel's drop reasons.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use inband_wire::drop_reason::Table;
 use super::causes::Hints;
 use super::reasons::Reasons;
 
-/// The codes of the configured table, and of reasons that the configuration names as the kernel does.
+/// The codes of the configured table, and those configured under a kernel name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Codes {
     table: Table,
@@ -16,8 +16,8 @@ pub(super) struct Codes {
 }
 
 impl Codes {
-    /// A `[[drop_reasons.reason]]` with a name of the kernel, such as `no-socket` for `NO_SOCKET`, has that reason's
-    /// code.
+    /// Codes where a `[[drop_reasons.reason]]` with a kernel name, such as `no-socket` for `NO_SOCKET`, sets
+    /// that reason's code.
     pub(super) fn new(config: &DropReasonsConfig, reasons: &Reasons) -> Self {
         let own = |name: &str| config.reasons.iter().find(|reason| is_same(&reason.name, name));
         let own = reasons.iter().filter_map(|(number, name)| Some((number, own(name)?.code))).collect();
@@ -31,7 +31,7 @@ impl Codes {
     }
 }
 
-/// Whether a name written by a user, as `no-socket`, is the kernel's `NO_SOCKET`.
+/// Whether a name as users write it, such as `no-socket`, is the kernel's `NO_SOCKET`.
 fn is_same(written: &str, kernel: &str) -> bool {
     written.len() == kernel.len()
         && written.bytes().zip(kernel.bytes()).all(|(written, kernel)| match written {

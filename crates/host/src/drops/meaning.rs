@@ -1,4 +1,4 @@
-//! What do the kernel's numbers of reasons mean, for others who stand at the tracepoint?
+//! The meaning of the kernel's reason numbers, for other programs at the tracepoint.
 
 use inband_node::config::DropReasonsConfig;
 
@@ -24,7 +24,7 @@ impl Meaning {
         Ok(Self { codes: Codes::new(config, &reasons), reasons })
     }
 
-    /// Gives the codes of another configuration.
+    /// Applies the codes of another configuration.
     pub fn configure(&mut self, config: &DropReasonsConfig) {
         self.codes = Codes::new(config, &self.reasons);
     }
@@ -40,8 +40,8 @@ impl Meaning {
         self.reasons.iter().map(|(number, name)| (number, Cause::of(name)))
     }
 
-    /// The code in reports of a packet that was dropped for this reason; the error number of its route, 0 for
-    /// none, tells more of it.
+    /// The code that reports give for a packet dropped for this reason; the error number of its route, 0 for
+    /// none, refines it.
     #[must_use]
     pub fn code(&self, reason: u32, packet: &[u8], route_error: u16) -> u8 {
         let is_ipv6 = packet.first().is_some_and(|first| first >> 4 == 6);

@@ -1,8 +1,8 @@
-//! Which packets of watched flows does this host's kernel drop, and why?
+//! Drops of watched flows in this host's kernel.
 //!
-//! A program at the tracepoint `kfree_skb`, which every dropped packet passes, counts drops by flow, reason and
-//! device, and tells of the first packet of each. [`Drops`] loads it and takes out what it says; `causes` is the
-//! mapping from the kernel's reasons to those of INT; `report` hands both to a node, which writes the reports.
+//! A program at the tracepoint `kfree_skb`, which every dropped packet passes, counts drops by flow, reason
+//! and device, and samples the first packet of each. [`Drops`] loads it and reads its output; `causes` maps
+//! the kernel's reasons to those of INT; `report` passes both to a node, which writes the reports.
 
 mod abi;
 pub(crate) mod btf;
@@ -40,7 +40,7 @@ use reasons::Reasons;
 pub use report::InterfaceIds;
 pub use told::{DropCount, DroppedPacket};
 
-/// The program that hears of drops, and its maps; it is detached when this is dropped.
+/// The program that watches drops, and its maps; it is detached when this value is dropped.
 pub struct Drops {
     ebpf: Ebpf,
     samples: RingBuf<MapData>,
@@ -57,11 +57,11 @@ const PROGRAM: &str = "dropped";
 const TRACEPOINT: &str = "kfree_skb";
 
 impl Drops {
-    /// Loads the program for the watchlist of `host` and drops in `namespaces`; nothing is heard of yet.
+    /// Loads the program for the watchlist of `host` and drops in `namespaces`; it does not run yet.
     ///
     /// # Errors
-    /// A setting that the program cannot follow, more than 256 namespaces, or a kernel that does not take the program
-    /// or gives no reasons for drops (before 5.17).
+    /// A setting that the program cannot follow, more than 256 namespaces, or a kernel that refuses the
+    /// program or gives no drop reasons (before 5.17).
     pub fn load(host: &HostInt, namespaces: &[Namespace]) -> Result<Self, HostError> {
         let reasons = Reasons::of_this_kernel()?;
         let mut ebpf = EbpfLoader::new().load(OBJECT).map_err(HostError::Object)?;
@@ -79,10 +79,10 @@ impl Drops {
         Ok(drops)
     }
 
-    /// Makes the program follow `host` from the next packet on.
+    /// Applies `host` from the next packet on.
     ///
     /// # Errors
-    /// A setting that the program cannot follow; it goes on as before.
+    /// A setting that the program cannot follow; it then continues unchanged.
     pub fn configure(&mut self, host: &HostInt) -> Result<(), HostError> {
         let rules = RuleSet::new(&host.node.watchlist, Actions::REPORT_DROPS, &[], 0)?;
         let config = host.config()?;
@@ -95,7 +95,7 @@ impl Drops {
         Ok(())
     }
 
-    /// Starts to hear of drops.
+    /// Attaches the program: it watches drops from here on.
     ///
     /// # Errors
     /// A kernel without the tracepoint.
@@ -105,7 +105,7 @@ impl Drops {
         Ok(())
     }
 
-    /// Takes the oldest packet that waits.
+    /// Takes the oldest pending packet.
     pub fn poll_packet(&mut self) -> Option<DroppedPacket> {
         while let Some(item) = self.samples.next() {
             let Ok((sample, _)) = abi::Sample::read_from_prefix(&item) else { continue };
@@ -124,13 +124,13 @@ impl Drops {
         None
     }
 
-    /// Takes the counts of before the call before this one; those of since then come with the next.
+    /// Takes the counts from before the previous call; later ones come with the next call.
     ///
-    /// So nothing is lost between reading a count and removing it: a new set of counts begins with every call, and the
-    /// one before has a whole interval to settle. Call it about once a second.
+    /// This way no packet is lost between reading a count and removing it: every call begins a new set of
+    /// counts, and the one before has a whole interval to settle. Call it about once a second.
     ///
     /// # Errors
-    /// Maps that the kernel does not let us read.
+    /// Maps that cannot be read.
     pub fn take_counts(&mut self) -> Result<Vec<DropCount>, HostError> {
         let closed = self.settings.generation;
         let current = closed.wrapping_add(1);
@@ -139,16 +139,16 @@ impl Drops {
         self.take(|generation| generation != closed && generation != current)
     }
 
-    /// Stops hearing of drops and takes all counts that are left.
+    /// Stops watching drops and takes all remaining counts.
     ///
     /// # Errors
     /// As [`Drops::take_counts`].
     pub fn finish(&mut self) -> Result<Vec<DropCount>, HostError> {
-        // A child process that has not yet become its program holds a copy of the link's descriptor, and closing ours
-        // does not detach the program then.
+        // A child process between fork and exec holds a copy of the link's descriptor; closing ours does not
+        // detach the program then.
         self.settings.is_over = 1;
         self.write_settings()?;
-        // Without that call a program that runs at the moment may still count.
+        // Without this call a running program may still count.
         let _ = rcu::wait();
         if let Some(link) = self.link.take() {
             let detached = tracepoint(&mut self.ebpf)?.detach(link);
@@ -157,10 +157,10 @@ impl Drops {
         self.take(|_| true)
     }
 
-    /// How often `outcome` happened.
+    /// The number of packets with `outcome`.
     ///
     /// # Errors
-    /// Counters that the kernel does not give.
+    /// Counters that the kernel does not return.
     pub fn count(&self, outcome: DropOutcome) -> Result<u64, HostError> {
         maps::sum(&self.ebpf, "COUNTERS", outcome as u32)
     }
@@ -170,7 +170,7 @@ impl Drops {
         maps::set(&mut self.ebpf, "SETTINGS", 0, bytes)
     }
 
-    /// Removes the counts of the generations that `is_taken` names.
+    /// Removes the counts of the generations that `is_taken` selects.
     fn take(&mut self, is_taken: impl Fn(u32) -> bool) -> Result<Vec<DropCount>, HostError> {
         const KEY: usize = size_of::<abi::Key>();
         const COUNT: usize = size_of::<abi::Count>();
@@ -206,7 +206,7 @@ impl Drops {
         }
     }
 
-    /// Tells the program which reasons are no drops.
+    /// Tells the program which reasons are not drops.
     fn set_policies(&mut self) -> Result<(), HostError> {
         for (number, name) in self.reasons.iter().filter(|(number, _)| *number < abi::MAX_REASONS) {
             let mut policy: u32 = 0;
@@ -243,7 +243,7 @@ impl AsFd for Drops {
     }
 }
 
-/// How many reasons to drop a packet the kernel has.
+/// The number of the kernel's drop reasons.
 pub(crate) fn count_reasons() -> Result<usize, HostError> {
     Ok(Reasons::of_this_kernel()?.iter().count())
 }

@@ -1,4 +1,4 @@
-//! Which network namespace does a drop have to be in?
+//! Network namespaces, to select drops by.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use crate::error::HostError;
 
-/// A network namespace, by the inode that the kernel gives it.
+/// A network namespace, identified by its inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Namespace(pub(super) u32);
 
-/// Most namespaces whose drops are looked at.
+/// Maximum number of namespaces whose drops are watched.
 pub(super) const MAX_NAMESPACES: usize = 256;
 
 impl Namespace {
@@ -28,10 +28,10 @@ impl Namespace {
         self.0
     }
 
-    /// The namespace that a file stands for, such as `/run/netns/NAME` or `/proc/PID/ns/net`.
+    /// The namespace of a file such as `/run/netns/NAME` or `/proc/PID/ns/net`.
     ///
     /// # Errors
-    /// A file that cannot be looked at, or stands for nothing.
+    /// A file that cannot be read, or is not a namespace.
     pub fn at(path: &Path) -> Result<Self, HostError> {
         let what = format!("look at the network namespace {}", path.display());
         let inode = fs::metadata(path).map(|file| file.ino());

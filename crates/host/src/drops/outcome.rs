@@ -1,6 +1,6 @@
-//! What became of the news of drops, counted by name?
+//! The named counters of the program that watches drops.
 
-/// What can become of the news that the kernel dropped a packet; each counts once, and its sample beside it.
+/// What the program does with a dropped packet; each packet counts once, and its sample in addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum DropOutcome {
@@ -10,19 +10,19 @@ pub enum DropOutcome {
     NotLost,
     /// In another network namespace.
     Elsewhere,
-    /// In a network namespace that nothing in the packet tells.
+    /// In a network namespace that cannot be determined from the packet.
     Nowhere,
     /// Not IP.
     NotIp,
     /// An IP header that cannot be read.
     Malformed,
-    /// Not on the watchlist, or not for its drops.
+    /// Not on the watchlist, or not for drops.
     NotWatched,
     /// There was no room for another count.
     NotHeld,
-    /// The agent was told of the packet.
+    /// A sample of the packet was sent to the agent.
     Sampled,
-    /// The agent was not told: too much waited for it.
+    /// The sample was lost: the buffer to the agent was full.
     SampleLost,
 }
 
@@ -41,7 +41,7 @@ impl DropOutcome {
         Self::SampleLost,
     ];
 
-    /// The name users read.
+    /// The name for users.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Which reasons to drop a packet does this kernel have?
+//! The drop reasons of the running kernel.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -8,20 +8,20 @@ use super::btf::{BtfError, enumerators};
 use super::causes::Cause;
 use crate::error::HostError;
 
-/// The reasons of a kernel, by their numbers.
+/// The reasons of a kernel, by number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reasons {
     names: BTreeMap<u32, String>,
 }
 
 const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
-/// Most bytes of types that are read; kernels have about six million.
+/// Maximum bytes of types that are read; kernels have about six million.
 const MAX_BYTES: u64 = 64 << 20;
-/// The number of the subsystem that a reason of its own is of, in the upper half; 0 is the kernel's core.
+/// Where a reason's number holds its subsystem; 0 is the kernel's core.
 const SUBSYSTEM_SHIFT: u32 = 16;
 
 impl Reasons {
-    /// Reads them from the running kernel.
+    /// Reads the reasons from the running kernel.
     ///
     /// # Errors
     /// A kernel without a description of its types, or before 5.17, which gives no reasons.
@@ -41,7 +41,7 @@ impl Reasons {
         Ok(Self { names })
     }
 
-    /// The kernel's name of the reason, such as `NO_SOCKET`; the number of one that has none here.
+    /// The kernel's name of the reason, such as `NO_SOCKET`; its number where the name is unknown.
     pub(super) fn name(&self, number: u32) -> String {
         match (self.names.get(&number), number >> SUBSYSTEM_SHIFT) {
             (Some(name), _) => name.clone(),
@@ -50,18 +50,18 @@ impl Reasons {
         }
     }
 
-    /// What it means.
+    /// The meaning of the reason.
     pub(super) fn cause(&self, number: u32) -> Cause {
         self.names.get(&number).map_or(Cause::Unknown, |name| Cause::of(name))
     }
 
-    /// Every reason, by rising number.
+    /// Every reason, in ascending order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
         self.names.iter().map(|(number, name)| (*number, name.as_str()))
     }
 }
 
-/// The name without what all have in common; `None`: it is no reason but the end or the width of the numbers.
+/// The name without the common prefix; `None`: not a reason, but the end or the width of the numbers.
 fn short(name: &str) -> Option<&str> {
     let name = name.strip_prefix("SKB_")?;
     let name = name.strip_prefix("DROP_REASON_").unwrap_or(name);

@@ -1,4 +1,4 @@
-//! How do drops get into reports?
+//! Drops as input of a node's reports.
 
 use inband_node::{DeviceMetadata, FlowDrops, Node, Passage};
 use inband_wire::int::Queue;
@@ -8,20 +8,20 @@ use super::{DropCount, DroppedPacket};
 
 /// The identifiers that a node's interfaces have in INT.
 pub trait InterfaceIds {
-    /// The identifier of the device with this interface index; `None`: it is none of the node's interfaces.
+    /// The identifier of the device with this interface index; `None`: not an interface of the node.
     fn id(&self, device: u32) -> Option<u16>;
-    /// The identifier of where the host's own packets come from.
+    /// The identifier of the interface that the host's own packets come from.
     fn host(&self) -> u16;
 }
 
 impl DroppedPacket {
-    /// Tells the node of the packet; what is worth a report waits in it.
+    /// Passes the packet to the node, which may queue a report of it.
     // report-2.0/individual-08
     pub fn tell(&self, node: &mut Node, ids: &impl InterfaceIds) {
         node.handle_drop(Link::Ip, &self.packet, &self.passage(ids), self.code);
     }
 
-    /// A packet that the device it came in by lost has no egress.
+    /// A packet lost by the device it came in by has no egress.
     fn passage(&self, ids: &impl InterfaceIds) -> Passage {
         let id = |device| ids.id(device).unwrap_or_default();
         let is_incoming = self.device == self.ingress_device;
@@ -30,7 +30,7 @@ impl DroppedPacket {
             egress: if is_incoming { 0 } else { id(self.device) },
             metadata: DeviceMetadata {
                 ingress_timestamp: Some(self.time),
-                // The kernel does not say in which queue; all ones are no queue.
+                // The kernel does not report the queue; all ones mean no queue.
                 queue: Some(Queue { id: 0xff, occupancy: 0xff_ffff }),
                 ..DeviceMetadata::default()
             },
@@ -39,7 +39,7 @@ impl DroppedPacket {
 }
 
 impl DropCount {
-    /// Tells the node of the packets that no [`DroppedPacket`] has told of: all but the first.
+    /// Passes the packets without a sample, all but the first, to the node.
     pub fn tell(&self, node: &mut Node, ids: &impl InterfaceIds) {
         let further = u32::try_from(self.packets.saturating_sub(1)).unwrap_or(u32::MAX);
         if further > 0 {

@@ -1,4 +1,4 @@
-//! What is told of dropped packets?
+//! Dropped packets and their counts, as the program reports them.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -7,7 +7,7 @@ use inband_wire::FiveTuple;
 use super::abi;
 use super::causes::Hints;
 
-/// A packet that the kernel dropped: the first of its flow, reason and device for a while.
+/// A packet that the kernel dropped: the first of its flow, reason and device in a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedPacket {
     /// When, nanoseconds of the agent's clock.
@@ -20,15 +20,15 @@ pub struct DroppedPacket {
     pub device: u32,
     /// Interface index of the device it came in by; 0: this host sent it.
     pub ingress_device: u32,
-    /// Bytes of IP that it had.
+    /// Length of the IP packet, bytes.
     pub length: u32,
     /// Address in the kernel's code.
     pub location: u64,
-    /// Its beginning, from the IP header on.
+    /// Its first bytes, from the IP header on.
     pub packet: Vec<u8>,
 }
 
-/// How many packets of a flow the kernel dropped at a device for a reason.
+/// The number of packets of a flow that the kernel dropped at a device for a reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropCount {
     /// The flow, as it was before INT.
@@ -39,15 +39,15 @@ pub struct DropCount {
     pub code: u8,
     /// Interface index of the device they were at; 0: none.
     pub device: u32,
-    /// Packets, as the kernel holds them.
+    /// Packets, as the kernel counts them.
     pub packets: u64,
-    /// Packets on a link: several where the kernel holds several in one.
+    /// Packets on a link: more than `packets` where the kernel holds several in one.
     pub segments: u64,
     /// Bytes of IP.
     pub bytes: u64,
     /// When the first was dropped, nanoseconds of the agent's clock.
     pub first: u64,
-    /// When the last was.
+    /// When the last was dropped.
     pub last: u64,
 }
 
@@ -65,7 +65,7 @@ impl abi::Sample {
     }
 }
 
-/// The five-tuple that the program has counted.
+/// The five-tuple that the program counted.
 pub(super) fn five_tuple(flow: &abi::Flow) -> FiveTuple {
     FiveTuple {
         source: address(&flow.source),
@@ -76,7 +76,7 @@ pub(super) fn five_tuple(flow: &abi::Flow) -> FiveTuple {
     }
 }
 
-/// IPv4 addresses are mapped.
+/// The address, which is IPv4 where it is mapped.
 fn address(address: &abi::Address) -> IpAddr {
     Ipv6Addr::from(address.bytes).to_canonical()
 }

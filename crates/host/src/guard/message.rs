@@ -1,4 +1,4 @@
-//! What do agent and guard say to each other? One datagram for each message, with at most one descriptor.
+//! Messages from the agent to its guard: one datagram each, with at most one descriptor.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -13,19 +13,19 @@ use rustix::net::{
 /// A message of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {
-    /// Hold the link that comes with this.
+    /// Hold the attached link.
     Hold { device: u32 },
-    /// Remove this shim when the agent is gone.
+    /// Remove this shim after the agent's death.
     RemoveShim { device: u32, shim: u32 },
-    /// Let go of what belongs to this device.
+    /// Release what belongs to this device.
     Forget { device: u32 },
-    /// Hold links for so long when the agent is gone.
+    /// Hold links for this time after the agent's death.
     Linger { linger_ns: u64 },
-    /// Let go of everything and end.
+    /// Release everything and exit.
     Dismiss,
 }
 
-/// The kind and one number, or two.
+/// The kind, and one or two numbers.
 const MESSAGE_BYTES: usize = 9;
 
 impl Message {
@@ -60,7 +60,7 @@ impl Message {
 /// Sends a message.
 ///
 /// # Errors
-/// What the system says.
+/// An error of the system.
 pub(super) fn send(socket: BorrowedFd<'_>, message: Message, link: Option<BorrowedFd<'_>>) -> io::Result<()> {
     let bytes = message.to_bytes();
     let links: Vec<_> = link.into_iter().collect();
@@ -72,10 +72,10 @@ pub(super) fn send(socket: BorrowedFd<'_>, message: Message, link: Option<Borrow
     sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::NOSIGNAL).map(drop)
 }
 
-/// Waits for a message; `None`: the other side is gone, or says what nobody understands.
+/// Waits for a message; `None`: the other side is gone, or sent an unknown message.
 ///
 /// # Errors
-/// What the system says.
+/// An error of the system.
 pub(super) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<(Message, Option<OwnedFd>)>> {
     let mut bytes = [0; MESSAGE_BYTES];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -1,8 +1,8 @@
-//! What becomes of the host's INT when the agent does not end as it should?
+//! The guard, which cleans up after an agent that did not end normally.
 //!
-//! Links go with their process, so an agent that is killed starts no more INT. But others go on sending it until they
-//! notice, and applications must not get to see that. So a second process, the guard, holds the programs that take INT
-//! out for a while longer, and then removes the shims.
+//! Links go with their process, so an agent that is killed starts no more INT. Other hosts continue to send
+//! it until they notice, and applications must not see it. A second process, the guard, therefore holds the
+//! programs that remove INT for a while longer, and then removes the shims.
 
 mod message;
 mod watch;
@@ -29,7 +29,7 @@ impl Guard {
     /// Starts the guard: `program` is to call [`keep_watch`].
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     pub(crate) fn start(mut program: Command) -> Result<Self, HostError> {
         let fault = |reason: io::Error| HostError::system("start the guard", reason);
         let (socket, theirs) =
@@ -44,7 +44,7 @@ impl Guard {
         Ok(Self { child, socket })
     }
 
-    /// Has the guard hold `link` of the device `device`.
+    /// Passes `link` of the device `device` to the guard, to hold it.
     ///
     /// # Errors
     /// The guard is gone.
@@ -52,7 +52,7 @@ impl Guard {
         self.tell(Message::Hold { device }, Some(link))
     }
 
-    /// Has the guard remove the shim of the device `device` when the agent is gone.
+    /// Makes the guard remove the shim of the device `device` after the agent's death.
     ///
     /// # Errors
     /// The guard is gone.
@@ -60,7 +60,7 @@ impl Guard {
         self.tell(Message::RemoveShim { device, shim }, None)
     }
 
-    /// Has the guard forget the device `device`, whose programs the agent detaches itself.
+    /// Makes the guard forget the device `device`, whose programs the agent detaches itself.
     ///
     /// # Errors
     /// The guard is gone.
@@ -68,7 +68,7 @@ impl Guard {
         self.tell(Message::Forget { device }, None)
     }
 
-    /// How long INT still has to be taken out when the agent is gone.
+    /// Sets how long INT has to be removed after the agent's death.
     ///
     /// # Errors
     /// The guard is gone.
@@ -76,12 +76,12 @@ impl Guard {
         self.tell(Message::Linger { linger_ns }, None)
     }
 
-    /// Ends the guard, which then lets go of everything, and leaves it to the agent.
+    /// Ends the guard, which releases everything and leaves the cleanup to the agent.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     pub(crate) fn dismiss(mut self) -> Result<(), HostError> {
-        // A guard that is gone already has let go of everything, too.
+        // A guard that is gone has released everything, too.
         let _ = self.tell(Message::Dismiss, None);
         self.child.wait().map(drop).map_err(|reason| HostError::system("end the guard", reason))
     }

@@ -1,4 +1,4 @@
-//! What does the guard do, while the agent lives and after?
+//! The guard's process, during the agent's life and after it.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -16,7 +16,7 @@ use crate::shim;
 /// What the guard holds.
 #[derive(Debug, Default)]
 struct Held {
-    /// By device: links that detach when they are dropped.
+    /// By device: links, which detach when they are dropped.
     links: HashMap<u32, Vec<OwnedFd>>,
     /// By device: the near side of its shim.
     shims: HashMap<u32, u32>,
@@ -26,26 +26,27 @@ struct Held {
 /// How the agent ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// It has said so, and does the rest itself.
+    /// It has announced its end, and cleans up itself.
     Dismissed,
     /// It is gone.
     Gone,
 }
 
-/// What the guard is called among processes.
+/// The guard's process name.
 const NAME: &CStr = c"int-guard";
 
-/// How long packets are on their way through a shim at most.
+/// How long packets take through a shim at most.
 const DRAIN: Duration = Duration::from_millis(50);
 
-/// Guards the agent at the other end of `socket`, to its end and for a while longer.
+/// Guards the agent at the other end of `socket`, until its end and for a while longer.
 ///
 /// # Errors
-/// What the system refuses.
+/// An error of the system.
 pub fn run(socket: &OwnedFd) -> io::Result<()> {
-    // The guard is to outlive what ends the agent's group of processes; where it leads one already, it does.
+    // The guard has to survive signals to the agent's process group; this fails only where it leads a group
+    // already.
     let _ = rustix::process::setsid();
-    // And whoever kills the agent by its name, which the guard would have, too. Without a name of its own it works as well.
+    // It also has to survive `killall` with the agent's name, which it would share. Failure is harmless.
     let _ = rustix::thread::set_name(NAME);
     let mut held = Held::default();
     match listen(socket.as_fd(), &mut held)? {
@@ -76,7 +77,7 @@ fn listen(socket: BorrowedFd<'_>, held: &mut Held) -> io::Result<End> {
     }
 }
 
-/// Removes the shims, into which nothing goes any more, and lets go of the links when nobody sends INT any more.
+/// Removes the shims, which no packet enters any more, and releases the links once no source sends INT.
 fn wind_up(held: Held) -> io::Result<()> {
     let Held { links, shims, linger } = held;
     thread::sleep(DRAIN);

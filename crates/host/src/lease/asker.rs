@@ -1,4 +1,4 @@
-//! Which flows does a source probe, and when again?
+//! The source side of leases: which flows to probe, and when.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -19,80 +19,80 @@ pub(crate) struct Asker {
     new: Bucket,
     renewals: Bucket,
     flows: HashMap<Flow, Probed>,
-    /// The flow that a nonce is of.
+    /// The flow of each nonce.
     nonces: HashMap<u64, Flow>,
     destinations: HashMap<IpAddr, Destination>,
     withheld: Withheld,
-    /// The address that was asked with a nonce.
+    /// The address asked with each nonce.
     asks: HashMap<u64, IpAddr>,
 }
 
-/// How often is probed.
+/// Rate limits of probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// New flows, a second.
+    /// New flows, per second.
     pub(crate) per_second: u32,
-    /// A destination that does not answer, a minute.
+    /// A destination that does not answer, per minute.
     pub(crate) per_minute: u32,
 }
 
-/// Probes that were due and were not sent.
+/// Probes that were due but not sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Withheld {
-    /// `probes_per_second`, or ten times as many for renewals, had been sent.
+    /// `probes_per_second`, or ten times that for renewals, was reached.
     pub per_second: u64,
-    /// `probes_per_minute` had been sent to a destination that does not answer.
+    /// `probes_per_minute` was reached for a destination that does not answer.
     pub per_minute: u64,
-    /// The destination had refused INT a moment before.
+    /// The destination refused INT a moment before.
     pub refused: u64,
-    /// As many flows or destinations as there is room for were known.
+    /// The table of flows or destinations was full.
     pub full: u64,
 }
 
-/// What is known of one flow.
+/// The state of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Probed {
-    /// When a packet of it wanted a probe.
+    /// When one of its packets last asked for a probe.
     used: u64,
     nonce: u64,
     at: u64,
-    /// Until when INT is started in it; 0: not.
+    /// The end of its lease; 0: none.
     until: u64,
-    /// The nonce with which that was granted.
+    /// The nonce of the grant.
     granted: u64,
     /// Length of the latest probe, bytes of IP.
     length: u32,
-    /// Probes since the latest grant.
+    /// Probes since the last grant.
     tries: u32,
     /// Whether the latest probe has arrived.
     has_arrived: bool,
-    /// Whether there were too many others to probe it.
+    /// Whether the rate limit prevented a probe.
     is_limited: bool,
 }
 
-/// What is known of one destination.
+/// The state of one destination.
 #[derive(Clone, Copy, Debug)]
 struct Destination {
-    /// Probes and asks that nobody has answered.
+    /// Limits unanswered probes and questions.
     silent: Bucket,
     nonce: u64,
     at: u64,
-    /// When its agent has last said that it removes INT; 0: never.
+    /// When its agent last agreed to remove INT; 0: never.
     agreed_at: u64,
-    /// What it said instead.
+    /// Its refusal, if that is its last answer.
     refusal: Option<Refusal>,
-    /// The node id of its agent, once it has answered.
+    /// The node id of its agent; `None`: no answer yet.
     node_id: Option<u32>,
     clock: Option<PeerClock>,
 }
 
-/// A packet of a flow without a proof, or with one that ends soon.
+/// A packet of a flow without a proof, or with one that expires soon.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unproven {
     pub(crate) flow: Flow,
-    /// The largest packet that is known to pass, bytes of IP.
+    /// The largest packet known to pass, bytes of IP.
     pub(crate) mtu: u32,
-    /// Whether this host has chosen the destination, and does not perhaps answer a forged address.
+    /// Whether this host has chosen the destination, which otherwise may be a forged address that it answers.
     pub(crate) is_chosen: bool,
 }
 
@@ -100,48 +100,49 @@ pub(crate) struct Unproven {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Probe {
     pub(crate) message: Message,
-    /// With INT, bytes of IP.
+    /// Length with INT, bytes of IP.
     pub(crate) length: u32,
 }
 
-/// What a message changes.
+/// The effect of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// INT may be started in the flow until then, in packets up to `mtu`; from `renew_at` on it is probed again.
+    /// INT may be started in the flow until `until`, in packets up to `mtu`; from `renew_at` on it is probed
+    /// again.
     Proof { flow: Flow, until: u64, renew_at: u64, mtu: u32 },
-    /// The destination ends all leases, and wants to hear that no more is sent.
+    /// The destination ends all leases, and expects an acknowledgement.
     Withdrawn { flows: Vec<Flow>, message: Message },
-    /// It does not want INT.
+    /// The destination refuses INT.
     Refused { address: IpAddr, flows: Vec<Flow>, refusal: Refusal },
 }
 
-/// Most flows that are probed at a time; the kernel's table of proofs has as much room.
+/// Maximum number of flows probed at a time, and the size of the kernel's table of proofs.
 pub(super) const MAX_FLOWS: usize = 16_384;
-/// Most destinations.
+/// Maximum number of destinations.
 pub(super) const MAX_DESTINATIONS: usize = 4096;
-/// How long a flow whose probe is not answered is not probed again.
+/// How long a flow whose probe is unanswered is not probed again.
 pub(super) const PAUSE_NS: u64 = 1_000_000_000;
 /// How long a destination that refuses is not probed.
 pub(super) const REFUSED_NS: u64 = 5_000_000_000;
-/// How long something without traffic is known.
+/// How long flows and destinations without traffic are kept.
 pub(super) const FORGET_NS: u64 = 60_000_000_000;
 const MINUTE_NS: u64 = 60_000_000_000;
-/// Renewals for each new probe that is allowed.
+/// Renewals for each new probe that the limit allows.
 const RENEWALS: u32 = 10;
-/// After so many probes without an answer those of the least MTU are tried, as often.
+/// After this many unanswered probes, as many with the minimum MTU are tried.
 const TRIES: u32 = 2;
-/// The least MTU of links with IPv6.
+/// The minimum MTU of IPv6 links.
 const SMALL_MTU: u32 = 1280;
-/// No lease is longer, whatever a destination says.
+/// Maximum length of a lease, whatever a destination grants.
 const MAX_LEASE_MS: u32 = 60_000;
 
-/// Whether the probe that is the last of `tries` is a small one.
+/// Whether probe number `tries` is a small one.
 const fn is_small(tries: u32) -> bool {
     tries > 0 && (tries - 1) / TRIES % 2 == 1
 }
 
 impl Limits {
-    /// For a destination that does not answer: half of a minute's probes at once, and the other half in time.
+    /// For a destination that does not answer: half of a minute's probes at once, the other half over time.
     fn silent(self) -> Bucket {
         let half = self.per_minute.div_ceil(2);
         Bucket::new(half, half, MINUTE_NS)
@@ -167,7 +168,8 @@ impl Asker {
         }
     }
 
-    /// A packet of a flow without a proof, or with one that ends soon, leaves: the probe to send, if it is time for one.
+    /// Handles an outgoing packet of a flow without a proof, or with one that expires soon; returns the probe
+    /// that is due.
     pub(crate) fn handle_unproven(
         &mut self,
         unproven: &Unproven,
@@ -213,7 +215,7 @@ impl Asker {
         Some(Probe { message: Message { nonce, node_id: self.node_id, source, destination, body }, length })
     }
 
-    /// The question for the agent of `flow`'s destination, if it is time for one; it goes with a probe.
+    /// The question to the agent of `flow`'s destination, if one is due; it accompanies a probe.
     pub(crate) fn ask(&mut self, flow: &Flow, now: u64, nonce: u64) -> Option<Message> {
         let destination = self.destinations.get_mut(&flow.destination)?;
         if destination.at > 0 && now.saturating_sub(destination.at) < PAUSE_NS {
@@ -227,7 +229,7 @@ impl Asker {
         Some(Message { nonce, node_id: self.node_id, source, destination, body })
     }
 
-    /// What a message changes.
+    /// The effect of a message.
     pub(crate) fn handle(&mut self, message: &Message, now: u64) -> Option<Change> {
         let flow = self.nonces.get(&message.nonce).copied();
         let address = flow.map(|flow| flow.destination).or_else(|| self.asks.get(&message.nonce).copied())?;
@@ -269,12 +271,12 @@ impl Asker {
         }
     }
 
-    /// How many flows have a proof.
+    /// The number of flows with a proof.
     pub(crate) fn held(&self, now: u64) -> usize {
         self.flows.values().filter(|probed| probed.until > now).count()
     }
 
-    /// Every flow that is known, what stands between it and INT, and until when it has a lease.
+    /// Every known flow, what keeps INT from it, and the end of its lease.
     pub(crate) fn states(&self, now: u64) -> impl Iterator<Item = (Flow, FlowState, u64)> {
         self.flows.iter().map(move |(flow, probed)| (*flow, self.state(flow, probed, now), probed.until))
     }
@@ -285,7 +287,7 @@ impl Asker {
             () if probed.until > now => FlowState::Proven,
             () if destination.is_some_and(|destination| destination.refusal.is_some()) => FlowState::Refused,
             () if probed.has_arrived => FlowState::OnlyProbesArrive,
-            // One that was probed once has its reason, whenever the next probe is.
+            // A flow that was probed once has its reason, whenever the next probe is due.
             () if probed.is_limited && probed.at == 0 => FlowState::Limited,
             () if destination.is_some_and(|destination| destination.agreed_at > 0) => FlowState::ProbesLost,
             () => FlowState::NoAnswer,
@@ -298,17 +300,17 @@ impl Asker {
         known.filter_map(|(address, known)| Some((*address, known.node_id?, known.clock)))
     }
 
-    /// How many probes were not sent, by why.
+    /// The numbers of probes that were not sent, by cause.
     pub(crate) const fn withheld(&self) -> Withheld {
         self.withheld
     }
 
-    /// The flow whose latest probe has this nonce.
+    /// The flow whose last probe has this nonce.
     pub(crate) fn flow_of(&self, nonce: u64) -> Option<Flow> {
         self.nonces.get(&nonce).copied()
     }
 
-    /// Forgets flows and destinations without traffic; returns the flows that had a proof.
+    /// Removes flows and destinations without traffic; returns the flows that had a proof.
     pub(crate) fn forget_old(&mut self, now: u64) -> Vec<Flow> {
         let is_old = |at: u64| now.saturating_sub(at) > FORGET_NS;
         let ended = self.forget(|_, probed| probed.until <= now && is_old(probed.used));
@@ -323,7 +325,7 @@ impl Asker {
         ended
     }
 
-    /// Forgets all flows but those to addresses that `is_peer` names; returns those that had a proof.
+    /// Removes all flows but those to addresses that `is_peer` accepts; returns those that had a proof.
     pub(crate) fn forget_unless(&mut self, is_peer: impl Fn(IpAddr) -> bool) -> Vec<Flow> {
         self.forget(|flow, _| !is_peer(flow.destination))
     }
@@ -331,7 +333,7 @@ impl Asker {
     fn handle_grant(&mut self, flow: Flow, nonce: u64, lease_ms: u32, now: u64) -> Option<Change> {
         let lease_ns = u64::from(lease_ms.min(self.lease_ms).min(MAX_LEASE_MS)) * 1_000_000;
         let probed = self.flows.get_mut(&flow).filter(|probed| probed.nonce == nonce)?;
-        // From when the probe was sent: the sink counts from later on.
+        // From the time of the probe: the sink counts from a later one.
         let until = probed.at + lease_ns;
         if until <= now {
             return None;
@@ -339,13 +341,13 @@ impl Asker {
         if probed.granted != nonce {
             self.nonces.remove(&probed.granted);
         }
-        // A path that only small probes pass goes on being probed with these.
+        // A path that only small probes pass is renewed with small ones.
         let tries = if is_small(probed.tries) { probed.tries } else { 0 };
         (probed.until, probed.granted, probed.tries, probed.has_arrived) = (until, nonce, tries, true);
         Some(Change::Proof { flow, until, renew_at: probed.at + lease_ns / 3, mtu: probed.length })
     }
 
-    /// Whether one more probe may be sent; takes what that costs.
+    /// Whether another probe may be sent; takes its token.
     fn may_probe(&mut self, unproven: &Unproven, is_held: bool, now: u64) -> bool {
         let address = unproven.flow.destination;
         if self.destinations.len() >= MAX_DESTINATIONS && !self.destinations.contains_key(&address) {
@@ -372,7 +374,7 @@ impl Asker {
             self.withheld.per_second += u64::from(!is_sent);
             return is_sent;
         }
-        // Half of the probes are for destinations that this host has chosen itself.
+        // Half of the probes are reserved for destinations that this host has chosen.
         let reserve = if unproven.is_chosen { 0 } else { self.limits.per_second / 2 };
         if !destination.silent.take(now, 0) {
             self.withheld.per_minute += 1;

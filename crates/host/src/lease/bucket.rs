@@ -1,17 +1,17 @@
 //! A token bucket.
 
-/// Tokens that come back with time; full at the start.
+/// Tokens that return with time; full at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bucket {
     capacity: u32,
-    /// How long a token takes to come back, nanoseconds.
+    /// How long a token takes to return, nanoseconds.
     token_ns: u64,
-    /// Until when the tokens that are taken have come back, of the monotonic clock.
+    /// When all tokens are back, of the monotonic clock.
     full_at: u64,
 }
 
 impl Bucket {
-    /// A bucket of `capacity` tokens, of which `count` come back in `per_ns`.
+    /// A bucket of `capacity` tokens, with `count` returning in `per_ns`.
     pub(super) fn new(capacity: u32, count: u32, per_ns: u64) -> Self {
         Self { capacity: capacity.max(1), token_ns: per_ns / u64::from(count.max(1)), full_at: 0 }
     }
@@ -26,7 +26,7 @@ impl Bucket {
         true
     }
 
-    /// Gives all tokens back.
+    /// Returns all tokens.
     pub(super) const fn fill(&mut self) {
         self.full_at = 0;
     }

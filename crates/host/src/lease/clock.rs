@@ -1,26 +1,26 @@
-//! How far the clock of another host is from this one's, as far as probes and their answers say it.
+//! The offset of another host's clock, measured with probes and their answers.
 
 use super::message::Stamp;
 
-/// The clock of a destination, against the monotonic clock of this host.
+/// The clock of a destination, relative to the monotonic clock of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PeerClock {
-    /// Its kind; 0: not known.
+    /// Its kind; 0: unknown.
     pub(crate) kind: u8,
     /// What is added to this host's monotonic clock to get the other's, nanoseconds.
     pub(crate) offset_ns: i128,
-    /// How far that may be off, either way, nanoseconds.
+    /// The error of that, either way, nanoseconds.
     pub(crate) uncertainty_ns: u64,
-    /// When that was found out, of the monotonic clock, nanoseconds.
+    /// When it was measured, of the monotonic clock, nanoseconds.
     at: u64,
 }
 
-/// How long an offset is kept when later ones are less certain: clocks drift, and are set.
+/// How long an offset is kept against less certain ones: clocks drift, and are set.
 const KEEP_NS: u64 = 60_000_000_000;
 
 impl PeerClock {
-    /// The more certain of what was known and what an answer says, which came at `now` to a probe of `sent`. The probe arrived
-    /// between the two, so that half of their distance is how far the middle may be off.
+    /// The more certain of the known offset and that of an answer, which came at `now` to a probe of `sent`.
+    /// The probe arrived between the two, so half their distance is the uncertainty of the middle.
     pub(super) fn better(known: Option<Self>, stamp: Stamp, sent: u64, now: u64) -> Option<Self> {
         if stamp == Stamp::default() {
             return known;

@@ -1,4 +1,4 @@
-//! A flow: what probes and proofs are about.
+//! A flow, the unit of probes and proofs.
 
 use std::net::IpAddr;
 
@@ -15,7 +15,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// The flow as the programs know it.
+    /// The flow as a key of the programs' maps.
     pub(crate) fn key(&self) -> FlowKey {
         FlowKey {
             source: Address::of(self.source),

@@ -1,4 +1,4 @@
-//! Who has a lease of this sink, and who has to be told that it ends?
+//! The sink side of leases: who holds one, and who must be notified of its end.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -12,16 +12,16 @@ pub(crate) struct Granter {
     node_id: u32,
     dialect: u64,
     max_lease_ms: u32,
-    /// By who has a lease, for which address, on which device.
+    /// By holder, address and device.
     granted: HashMap<Grantee, Granted>,
-    /// When INT of an address is left alone again.
+    /// By source address: when its INT stops being removed.
     senders: HashMap<IpAddr, u64>,
-    /// Flows whose probe has come in, and of which no packet has since.
+    /// Flows whose probe has arrived, but no packet since.
     pending: HashMap<Flow, Pending>,
     is_ending: bool,
 }
 
-/// Addresses, and not flows: their number is that of hosts.
+/// Addresses rather than flows: there are as many as hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Grantee {
     source: IpAddr,
@@ -46,7 +46,7 @@ struct Pending {
     arrived: Arrived,
 }
 
-/// A message to send, and by which device.
+/// A message to send, and the device to send it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) to: SocketAddr,
@@ -54,13 +54,13 @@ pub(crate) struct Answer {
     pub(crate) message: Message,
 }
 
-/// Most leases, and as many addresses; the kernel's table has room for as many.
+/// Maximum number of leases, and of addresses; the kernel's table is as large.
 pub(super) const MAX_GRANTED: usize = 4096;
-/// Most flows that wait for a packet.
+/// Maximum number of flows that wait for a packet.
 pub(super) const MAX_PENDING: usize = 4096;
 /// How long they wait.
 pub(super) const WAIT_NS: u64 = 5_000_000_000;
-/// How long INT of an address is still removed when its leases are over.
+/// How long INT of an address is still removed after its leases have ended.
 pub(super) const KEEP_NS: u64 = 60_000_000_000;
 
 impl Granter {
@@ -81,7 +81,7 @@ impl Granter {
         self.senders.insert(address, now + KEEP_NS);
     }
 
-    /// Answers a datagram of a peer, or of somebody else, that came in by `device`.
+    /// Answers a datagram of a peer or another sender that came in by `device`.
     pub(crate) fn handle(&mut self, message: &Message, is_peer: bool, device: u32) -> Option<Message> {
         let Message { nonce, source, destination, body, .. } = *message;
         let body = match body {
@@ -91,7 +91,7 @@ impl Granter {
             },
             Body::Withdrawn => {
                 let grantee = Grantee { source, destination, device };
-                // For a container the agent of its host answers.
+                // The agent of a container's host acknowledges for the container.
                 let is_its = |granted: &Granted| granted.nonce == nonce;
                 if is_peer && self.granted.get(&grantee).is_some_and(is_its) {
                     self.granted.remove(&grantee);
@@ -103,8 +103,8 @@ impl Granter {
         Some(Message { node_id: self.node_id, body, ..*message })
     }
 
-    /// A probe of `flow` has come in by `device` and lost its INT: the first answer. Its flow is waited for, unless that
-    /// refuses.
+    /// Handles a probe of `flow` that came in by `device`, without its INT; returns the first answer. Unless
+    /// that is a refusal, the flow is awaited.
     pub(crate) fn handle_probe(
         &mut self,
         message: &Message,
@@ -126,19 +126,19 @@ impl Granter {
         Some(Answer { to, device, message: Message { node_id: self.node_id, body, ..*message } })
     }
 
-    /// So many packets with INT of a flow that is waited for have arrived before its probe.
+    /// Records how many packets with INT of an awaited flow arrived before its probe.
     pub(crate) fn set_arrived(&mut self, flow: &Flow, arrived: Arrived) {
         if let Some(pending) = self.pending.get_mut(flow) {
             pending.arrived = arrived;
         }
     }
 
-    /// The flows that are waited for.
+    /// The flows that are awaited.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = (Flow, u32)> {
         self.pending.iter().map(|(flow, pending)| (*flow, pending.device))
     }
 
-    /// A packet of `flow` has come in: the lease, and whether its source has had none for any flow.
+    /// Handles a packet of an awaited `flow`; returns the lease, and whether its source had none before.
     pub(crate) fn grant(&mut self, flow: &Flow, now: u64) -> Option<(Answer, bool)> {
         let Pending { nonce, lease_ms, reply_port, device, at, arrived } = self.pending.remove(flow)?;
         if self.is_ending {
@@ -149,7 +149,7 @@ impl Granter {
         let Flow { source, destination, .. } = *flow;
         let body = Body::Grant { lease_ms, arrived };
         let message = Message { nonce, node_id: self.node_id, source, destination, body };
-        // A trial of the path: nobody is going to send INT, and nobody has to be told that the lease ends.
+        // A trial of the path: no INT will be sent, and the end of the lease needs no notice.
         if lease_ms == 0 {
             return Some((Answer { to, device, message }, false));
         }
@@ -163,14 +163,15 @@ impl Granter {
         Some((Answer { to, device, message }, is_new))
     }
 
-    /// Forgets what is over; returns addresses whose INT is left alone from here on.
+    /// Removes what has expired; returns addresses whose INT is left alone from here on.
     pub(crate) fn forget_old(&mut self, now: u64) -> Vec<IpAddr> {
         self.granted.retain(|_, granted| granted.until > now);
         self.pending.retain(|_, pending| now.saturating_sub(pending.at) < WAIT_NS);
         self.senders.extract_if(|_, keep| *keep <= now).map(|(address, _)| address).collect()
     }
 
-    /// Ends all leases that came in by `device`, or without one by any: whom to tell, until he acknowledges it.
+    /// Ends all leases granted by `device`, or by any for `None`; returns the notices to send until they are
+    /// acknowledged.
     pub(crate) fn withdraw(&mut self, device: Option<u32>, now: u64) -> Vec<Answer> {
         self.is_ending |= device.is_none();
         self.granted.retain(|_, granted| granted.until > now);
@@ -189,7 +190,7 @@ impl Granter {
             .collect()
     }
 
-    /// How many pairs of addresses have a lease.
+    /// The number of pairs of addresses with a lease.
     pub(crate) fn granted(&self, now: u64) -> usize {
         self.granted.values().filter(|granted| granted.until > now).count()
     }

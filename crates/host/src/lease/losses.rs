@@ -1,11 +1,11 @@
-//! Packets with INT that were lost between this host and its peers: what left, less what sinks say has arrived.
+//! Packets with INT lost between this host and its peers: those sent, less those that sinks report.
 
 use std::collections::HashMap;
 
 use super::flow::Flow;
 use super::message::Arrived;
 
-/// The losses of flows with a lease, never more than there were.
+/// The losses of flows with a lease, as a lower bound.
 #[derive(Debug, Default)]
 pub(crate) struct PathLosses {
     flows: HashMap<Flow, Counted>,
@@ -13,28 +13,28 @@ pub(crate) struct PathLosses {
     lost: u64,
 }
 
-/// What is known of one flow.
+/// The state of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
-    /// Its latest probe.
+    /// Its last probe.
     asked: Option<Asked>,
     /// Where counting begins, on both sides.
     base: Option<Base>,
     /// The generation whose next count is where counting begins.
     awaited: u32,
-    /// What was last found to be missing; some of it may just have been overtaken by its probe.
+    /// The last count of missing packets; some of them may have been overtaken by their probe.
     missing: u64,
     sent: u64,
     lost: u64,
 }
 
-/// A probe, and how many packets of its flow had left with INT.
+/// A probe, and the number of its flow's packets that had left with INT.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     nonce: u64,
     /// Before it was sent.
     before: u64,
-    /// And behind.
+    /// After it was sent.
     after: u64,
 }
 
@@ -45,18 +45,19 @@ struct Base {
     arrived: u32,
 }
 
-/// Most flows whose losses are counted.
+/// Maximum number of flows whose losses are counted.
 const MAX_FLOWS: usize = 16_384;
 
 impl PathLosses {
-    /// A probe of `flow` leaves, before which `before` packets of it had left with INT, and behind which `after` have.
+    /// Records a probe of `flow`, and the counts of the flow's packets with INT that left before it and until
+    /// after it.
     pub(crate) fn handle_probe(&mut self, flow: Flow, nonce: u64, before: u64, after: u64) {
         if self.flows.len() < MAX_FLOWS || self.flows.contains_key(&flow) {
             self.flows.entry(flow).or_default().asked = Some(Asked { nonce, before, after });
         }
     }
 
-    /// The sink has counted so many packets in front of the probe; `sent` have left since.
+    /// Handles the sink's count of packets before the probe; `sent` have left in total.
     pub(crate) fn handle_count(&mut self, flow: &Flow, nonce: u64, arrived: Arrived, sent: u64) {
         let Some(counted) = self.flows.get_mut(flow) else { return };
         let Some(asked) = counted.asked.take().filter(|asked| asked.nonce == nonce) else { return };
@@ -70,7 +71,7 @@ impl PathLosses {
         };
         let came = u64::from(arrived.packets.wrapping_sub(base.arrived));
         let missing = left.saturating_sub(came);
-        // What was overtaken by one probe has arrived in front of the next.
+        // Packets overtaken by one probe have arrived before the next.
         let lost = missing.min(counted.missing).max(counted.lost);
         counted.missing = missing;
         self.lost += lost - counted.lost;
@@ -78,12 +79,12 @@ impl PathLosses {
         (counted.lost, counted.sent) = (lost, left.max(counted.sent));
     }
 
-    /// Forgets a flow; what it has lost stays counted.
+    /// Forgets a flow; its losses stay counted.
     pub(crate) fn forget(&mut self, flow: &Flow) {
         self.flows.remove(flow);
     }
 
-    /// How many packets of a flow that left with INT were counted, and how many of them are lost.
+    /// The numbers of a flow's packets counted and lost.
     pub(crate) fn of(&self, flow: &Flow) -> Option<(u64, u64)> {
         self.flows
             .get(flow)
@@ -91,15 +92,16 @@ impl PathLosses {
             .map(|counted| (counted.sent, counted.lost))
     }
 
-    /// The same of all flows that there have been.
+    /// The same for all flows, forgotten ones included.
     pub(crate) const fn total(&self) -> (u64, u64) {
         (self.sent, self.lost)
     }
 }
 
 impl Counted {
-    /// Counting begins with this probe, if its counts on both sides belong together. The sink counts the flow from when the
-    /// probe is heard of: either nothing has left since the probe, or the next probe is the first.
+    /// Begins to count at this probe, if its counts on both sides belong together. The sink counts the flow
+    /// from the arrival of its first probe: either nothing has left since then, or the next probe is the
+    /// start.
     fn begin(&mut self, asked: Asked, arrived: Arrived, sent: u64) {
         (self.base, self.missing, self.sent, self.lost) = (None, 0, 0, 0);
         if sent == asked.before || self.awaited == arrived.generation {
@@ -120,7 +122,7 @@ mod tests {
         Flow { source, destination, source_port: 1, destination_port: 2, protocol: 17 }
     }
 
-    /// A probe behind `left` packets, in front of which `came` have arrived.
+    /// A probe after `left` packets, `came` of which have arrived before it.
     fn renew(losses: &mut PathLosses, nonce: u64, left: u64, came: u32, generation: u32) {
         losses.handle_probe(flow(), nonce, left, left);
         losses.handle_count(&flow(), nonce, Arrived { generation, packets: came }, left + 3);
@@ -128,7 +130,7 @@ mod tests {
 
     fn first(losses: &mut PathLosses) {
         losses.handle_probe(flow(), 1, 0, 0);
-        // The sink had counted another flow at the same place before.
+        // The sink had counted another flow in the same place before.
         losses.handle_count(&flow(), 1, Arrived { generation: 9, packets: 1_000 }, 0);
     }
 
@@ -159,7 +161,7 @@ mod tests {
         let mut losses = PathLosses::default();
         first(&mut losses);
         renew(&mut losses, 2, 100, 1_100, 9);
-        // Another agent counts from zero, and has missed some until it knew of the flow.
+        // Another agent counts from zero, and missed some packets before it knew the flow.
         renew(&mut losses, 3, 200, 0, 10);
         assert_eq!(losses.of(&flow()), None);
         renew(&mut losses, 4, 300, 80, 10);

@@ -1,4 +1,4 @@
-//! What agents write to each other: 120 bytes in network byte order, in a probe or in a UDP datagram.
+//! Messages between agents: 120 bytes in network byte order, in a probe or in a UDP datagram.
 
 use std::net::IpAddr;
 
@@ -44,51 +44,51 @@ use crate::abi::{mapped, unmapped};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
-    /// Of the question that this is, or belongs to.
+    /// The nonce of the question that this is, or belongs to.
     pub(crate) nonce: u64,
-    /// Of who says this.
+    /// The sender's node id.
     pub(crate) node_id: u32,
-    /// Where the flow, or the question, comes from.
+    /// The source of the flow, or of the question.
     pub(crate) source: IpAddr,
-    /// Where it goes.
+    /// The destination.
     pub(crate) destination: IpAddr,
     pub(crate) body: Body,
 }
 
-/// What a message says.
+/// The body of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// Do you remove INT of this dialect?
+    /// Asks whether INT of this dialect is removed.
     Ask { dialect: u64 },
-    /// INT was removed from this, and this flow may go on so for so long?
+    /// A probe of a flow, which asks for a lease of this length.
     Probe { lease_ms: u32, dialect: u64, ports: (u16, u16), protocol: u8, reply_port: u16, length: u32 },
-    /// For so long from when you sent the probe.
+    /// A lease of this length, from the time the probe was sent.
     Grant { lease_ms: u32, arrived: Arrived },
-    /// No.
+    /// A refusal.
     Refuse(Refusal),
-    /// Not any more.
+    /// The end of all leases.
     Withdraw,
-    /// None is sent any more.
+    /// No INT is sent any more: acknowledges the withdrawal.
     Withdrawn,
-    /// Yes, to an ask.
+    /// Agrees to an ask.
     Agree,
-    /// INT is removed from the probe, and no packet of its flow has come in yet.
+    /// INT was removed from the probe, but no packet of its flow has arrived yet.
     Seen(Stamp),
 }
 
-/// How many packets with INT of a flow have arrived at the sink when its probe did.
+/// The number of packets with INT of a flow that had arrived at the sink when its probe did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Arrived {
-    /// Another number: counting has begun anew; 0: nobody counts.
+    /// Changes when counting begins anew; 0: not counted.
     pub(crate) generation: u32,
-    /// Of all packets since some time, the lowest 32 bits.
+    /// All packets since an arbitrary start, the lowest 32 bits.
     pub(crate) packets: u32,
 }
 
 /// When a probe arrived at the sink, by its clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    /// The kind of clock, as [`Clock::code`](crate::Clock) gives it; 0: not known.
+    /// The kind of clock, as [`Clock::code`](crate::Clock) returns it; 0: unknown.
     pub(crate) clock: u8,
     /// Nanoseconds of that clock.
     pub(crate) time: u64,
@@ -97,24 +97,24 @@ pub(crate) struct Stamp {
 /// Why no lease is granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// The INT would not be understood.
+    /// The sink would not understand the INT.
     Dialect,
-    /// Too many others have leases.
+    /// The sink has too many leases.
     Full,
-    /// The agent ends.
+    /// The agent is shutting down.
     Ending,
-    /// The source is no peer.
+    /// The source is not a peer.
     Stranger,
-    /// A reason this agent does not know.
+    /// A reason unknown to this agent.
     Unknown(u8),
 }
 
-/// The secrets that agents share: the first signs, each verifies; without any nothing is signed.
+/// The secrets that agents share: the first signs, all verify; without any nothing is signed.
 #[derive(Debug, Default)]
 pub(crate) struct Keys(Vec<hmac::Key>);
 
 pub(crate) const MESSAGE_BYTES: usize = 120;
-/// Where a message's length field is as large as it can be.
+/// A length that makes the message's length field as large as possible.
 pub(crate) const MAX_LENGTH: u32 = 0xffff;
 const SIGNED_BYTES: usize = 88;
 const MAGIC: [u8; 4] = *b"INBL";
@@ -187,7 +187,7 @@ impl Message {
         bytes
     }
 
-    /// Reads a message; `None`: it is none of this version, or not of somebody who has one of `keys`.
+    /// Reads a message; `None`: not one of this version, or not signed with one of `keys`.
     pub(crate) fn from_bytes(bytes: &[u8], keys: &Keys) -> Option<Self> {
         let bytes: &[u8; MESSAGE_BYTES] = bytes.try_into().ok()?;
         let (signed, signature) = bytes.split_at_checked(SIGNED_BYTES)?;

@@ -1,9 +1,10 @@
 //! Leases: INT is sent only where the destination's own sink has removed it from a probe.
 //!
-//! A source *probes* a flow: a packet on the flow's own addresses and ports, with the mark, header and length that its
-//! packets will have. The agent of a sink that removed INT from it, and then saw a packet of the flow itself, *grants* a
-//! lease. The source probes again while there is traffic. A sink that ends *withdraws* its leases and waits until that is
-//! acknowledged or they are over. Nothing here opens a socket or reads a clock.
+//! A source *probes* a flow: a packet on the flow's own addresses and ports, with the mark, header and length
+//! that its packets will have. The agent of a sink that removed INT from it, and then saw a packet of the
+//! flow itself, *grants* a lease. The source probes again while there is traffic. A sink that ends
+//! *withdraws* its leases and waits until that is acknowledged or they expire. This module opens no socket
+//! and reads no clock.
 
 mod asker;
 mod bucket;
@@ -26,7 +27,7 @@ pub(crate) use losses::PathLosses;
 pub(crate) use message::{Arrived, Body, Keys, MAX_LENGTH, MESSAGE_BYTES, Message, Stamp};
 pub use state::FlowState;
 
-/// A number that is the same on hosts that understand each other's INT: FNV-1a over what a sink has to know.
+/// A number equal on hosts that understand each other's INT: FNV-1a over what a sink has to know.
 pub(crate) fn dialect(node: &NodeConfig) -> u64 {
     let encapsulation = &node.encapsulation;
     let mark = encapsulation.mark();

@@ -1,24 +1,24 @@
-//! What stands between a flow and INT.
+//! The lease state of a flow: what keeps INT from it.
 
-/// Whether a flow may have INT, and why not.
+/// Whether a flow may have INT, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FlowState {
     /// The destination's sink removes INT from it.
     Proven,
     /// Neither probes nor questions are answered.
     NoAnswer,
-    /// The destination's agent answers, and no probe arrives at its sink.
+    /// The destination's agent answers, but no probe arrives at its sink.
     ProbesLost,
-    /// Probes arrive, and packets of the flow do not.
+    /// Probes arrive, but packets of the flow do not.
     OnlyProbesArrive,
-    /// The destination's agent does not want INT of this host.
+    /// The destination's agent refuses INT of this host.
     Refused,
-    /// There were too many other probes.
+    /// The rate limit of probes was reached.
     Limited,
 }
 
 impl FlowState {
-    /// All of them.
+    /// All states.
     pub const ALL: [Self; 6] = [
         Self::Proven,
         Self::NoAnswer,
@@ -28,7 +28,7 @@ impl FlowState {
         Self::Limited,
     ];
 
-    /// The name users read.
+    /// The name for users.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl FlowState {
         }
     }
 
-    /// What it means, and what to look at.
+    /// An explanation, and what to check.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! The questions of a trial and their answers: one UDP flow to the control port of the destination's agent.
+//! The questions and answers of a trial: one UDP flow to the control port of the destination's agent.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
@@ -18,15 +18,15 @@ use crate::settings::HostSettings;
 /// A flow of this trial's own.
 pub(super) struct Exchange {
     socket: UdpSocket,
-    /// Where probes are answered. Not to the flow's own port: where addresses are translated, an answer to a probe, which is
-    /// not, would be taken for one of the flow.
+    /// Receives the answers to probes. The flow's own port cannot: with address translation an answer to a
+    /// probe, which is not translated, would be mistaken for one of the flow.
     replies: UdpSocket,
     source: (IpAddr, u16),
     destination: (IpAddr, u16),
     keys: Keys,
     node_id: u32,
     dialect: u64,
-    /// A datagram of the flow as it left, and by which device.
+    /// A datagram of the flow as it left.
     template: Vec<u8>,
     device: u32,
     /// Interface identifiers of the host and of the device.
@@ -34,25 +34,25 @@ pub(super) struct Exchange {
     random: SystemRandom,
 }
 
-/// What became of a probe.
+/// The outcome of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// The destination's sink removed INT from it.
     Removed,
-    /// Nobody says that it arrived.
+    /// No answer confirms its arrival.
     Lost,
     /// Packets of the flow cannot carry this INT.
     NotMade,
 }
 
-/// How long an answer is waited for, and how often each question is asked.
+/// How long an answer is awaited, and how often each question is sent.
 const PATIENCE: Duration = Duration::from_millis(250);
 const TRIES: u32 = 2;
-/// How long the agent of the destination may take to notice a packet of the flow.
+/// How long the destination's agent may take to notice a packet of the flow.
 const FLOW_PATIENCE: Duration = Duration::from_millis(500);
 
 impl Exchange {
-    /// Opens a flow to `destination`, and finds out by which device its packets leave.
+    /// Opens a flow to `destination`, and finds the device that its packets leave by.
     pub(super) fn open(
         settings: &HostSettings,
         node: &NodeConfig,
@@ -98,14 +98,14 @@ impl Exchange {
         self.source.0
     }
 
-    /// The device has this interface identifier.
+    /// Sets the interface identifier of the device.
     pub(super) const fn set_interface(&mut self, id: Option<u16>) {
         if let Some(id) = id {
             self.interfaces.1 = id;
         }
     }
 
-    /// Asks the agent of the destination whether it removes INT of this host.
+    /// Asks the destination's agent whether it removes INT of this host.
     pub(super) fn ask(&self) -> Result<PeerAgent, HostError> {
         for _ in 0..TRIES {
             let nonce = self.send_ask()?;
@@ -129,7 +129,7 @@ impl Exchange {
             if !self.send_probe(node, length, nonce) {
                 return Ok(Answer::NotMade);
             }
-            // Who refuses a probe has removed INT from it, too: only a sink hands it to its agent.
+            // A refusal proves the removal of INT, too: only a sink passes a probe to its agent.
             if self.answer(&self.replies, nonce, PATIENCE, |_| true).is_some() {
                 return Ok(Answer::Removed);
             }
@@ -137,7 +137,7 @@ impl Exchange {
         Ok(Answer::Lost)
     }
 
-    /// Whether datagrams of the flow come in by the device that its probes come in by.
+    /// Whether datagrams of the flow come in by the same device as its probes.
     pub(super) fn has_flow_arrived(&self, node: &NodeConfig, length: u32) -> Result<bool, HostError> {
         for _ in 0..TRIES {
             let nonce = self.nonce();
@@ -156,7 +156,7 @@ impl Exchange {
         Ok(false)
     }
 
-    /// Sends questions until one is seen on its way out.
+    /// Sends questions until one is captured on its way out.
     fn capture(&self, tap: &Tap) -> Result<(Vec<u8>, u32), HostError> {
         for _ in 0..4 * TRIES {
             self.send_ask()?;
@@ -178,10 +178,10 @@ impl Exchange {
         Err(HostError::system(format!("send to {}", self.destination.0), reason))
     }
 
-    /// Has a firewall of this host let answers to probes pass.
+    /// Opens a firewall of this host for answers to probes.
     fn open_the_way(&self) {
         let question = self.message(self.nonce(), Body::Ask { dialect: self.dialect });
-        // Where it cannot be sent, answers may pass all the same.
+        // If it cannot be sent, answers may pass anyway.
         let _ = self.replies.send_to(&question.to_bytes(&self.keys), self.destination);
     }
 
@@ -189,7 +189,7 @@ impl Exchange {
         let nonce = self.nonce();
         let message = self.message(nonce, Body::Ask { dialect: self.dialect });
         match self.socket.send(&message.to_bytes(&self.keys)) {
-            // An earlier question has met a closed port.
+            // An earlier question met a closed port.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(nonce),
             Err(reason) => Err(HostError::system(format!("send to {}", self.destination.0), reason)),
             Ok(_) => Ok(nonce),
@@ -199,7 +199,7 @@ impl Exchange {
     /// Sends a probe; `false`: such packets cannot carry this INT.
     fn send_probe(&self, node: &NodeConfig, length: u32, nonce: u64) -> bool {
         let body = Body::Probe {
-            // The lease that is asked for is over at once: nobody is to send INT for this.
+            // The lease expires at once: a trial causes no INT.
             lease_ms: 0,
             dialect: dialect(node),
             ports: (self.source.1, self.destination.1),
@@ -232,7 +232,7 @@ impl Exchange {
         loop {
             let left = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
             socket.set_read_timeout(Some(left)).ok()?;
-            // A closed port, or an interrupted call: the time goes on.
+            // A closed port, or an interrupted call: the wait continues.
             let Ok(length) = socket.recv(&mut bytes) else { continue };
             let message = bytes.get(..length).and_then(|bytes| Message::from_bytes(bytes, &self.keys));
             if let Some(message) = message.filter(|message| message.nonce == nonce && is_meant(&message.body))
@@ -244,7 +244,8 @@ impl Exchange {
 
     fn nonce(&self) -> u64 {
         let mut bytes = [0; 8];
-        // Without random numbers all questions have one number, and the trial takes one answer for another at worst.
+        // Without random numbers all nonces are equal, and the trial at worst mistakes one answer for
+        // another.
         let _ = self.random.fill(&mut bytes);
         u64::from_ne_bytes(bytes)
     }

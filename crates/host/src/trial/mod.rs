@@ -1,4 +1,4 @@
-//! A trial of the path to one address: what of INT survives it, and what traffic would get INT.
+//! A trial of the path to one address: which INT survives it, and which traffic would get INT.
 
 mod exchange;
 mod outcome;
@@ -20,12 +20,13 @@ use crate::settings::HostSettings;
 use exchange::{Answer, Exchange};
 pub use outcome::{EncapsulationTrial, Outlook, PeerAgent, Trial};
 
-/// Tries the path to `destination` with the settings of this host's agent, which may run or not.
+/// Tries the path to `destination` with the settings of this host's agent, which need not run.
 ///
-/// It sends some twenty probes at most, which a host without a sink drops, and some datagrams to the control port.
+/// It sends at most about twenty probes, which a host without a sink drops, and some datagrams to the control
+/// port.
 ///
 /// # Errors
-/// Settings that cannot be followed, no route, a device without frames of Ethernet, or what the system refuses.
+/// Settings that cannot be applied, no route, a device without Ethernet frames, or an error of the system.
 pub fn try_path(settings: &HostSettings, destination: IpAddr) -> Result<Trial, HostError> {
     settings.check()?;
     let mut netlink = Netlink::open().map_err(|reason| HostError::system("reach netlink", reason))?;
@@ -67,7 +68,7 @@ fn device_of(all: &[Device], index: u32) -> Result<&Device, HostError> {
     all.iter().find(|device| device.index == index).ok_or_else(gone)
 }
 
-/// The node as it is configured, and with every other encapsulation and version that hosts know.
+/// The node as configured, and with every other encapsulation and version that hosts support.
 fn variants(node: &NodeConfig) -> Vec<NodeConfig> {
     let mut variants = vec![node.clone()];
     for (version, kind) in [
@@ -86,7 +87,7 @@ fn variants(node: &NodeConfig) -> Vec<NodeConfig> {
     variants
 }
 
-/// Sends probes of `node`'s encapsulation, and finds the largest that arrives where it is the `configured` one.
+/// Sends probes in `node`'s encapsulation; for the configured one it finds the largest that arrives.
 fn try_encapsulation(
     exchange: &mut Exchange,
     node: &NodeConfig,

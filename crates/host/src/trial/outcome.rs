@@ -1,26 +1,26 @@
-//! What a trial found out.
+//! The results of a trial.
 
 use std::net::IpAddr;
 
 use crate::beside::Beside;
 use crate::lease::FlowState;
 
-/// What was found out about the path to one address.
+/// The results for the path to one address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// The address that packets go to.
+    /// The destination address.
     pub destination: IpAddr,
-    /// The address of this host that they come from.
+    /// The source address, of this host.
     pub source: IpAddr,
-    /// The device that they leave by.
+    /// The device that packets leave by.
     pub device: String,
     /// The device's MTU, bytes of IP.
     pub mtu: u32,
-    /// What the agent of the destination says.
+    /// The answer of the destination's agent.
     pub agent: PeerAgent,
-    /// What becomes of probes, the configured encapsulation first.
+    /// The results of probes, the configured encapsulation first.
     pub encapsulations: Vec<EncapsulationTrial>,
-    /// What stands between flows to the address and INT; `Proven`: nothing.
+    /// What keeps INT from flows to the address; `Proven`: nothing.
     pub state: FlowState,
     /// Programs and filters on the device.
     pub programs: Vec<Beside>,
@@ -28,7 +28,7 @@ pub struct Trial {
     pub outlooks: Vec<Outlook>,
 }
 
-/// What the agent of a destination says.
+/// The answer of a destination's agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PeerAgent {
     /// It removes INT as this host starts it.
@@ -36,7 +36,7 @@ pub enum PeerAgent {
         /// Its node id.
         node_id: u32,
     },
-    /// It does not want INT of this host.
+    /// It refuses INT of this host.
     Refuses {
         /// Its node id.
         node_id: u32,
@@ -47,18 +47,18 @@ pub enum PeerAgent {
     Silent,
 }
 
-/// What becomes of probes in one encapsulation.
+/// The results of probes in one encapsulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncapsulationTrial {
     /// The version of INT.
     pub version: &'static str,
     /// The encapsulation, as `encapsulation.kind` names it.
     pub kind: &'static str,
-    /// Whether the settings are for it.
+    /// Whether it is the configured one.
     pub is_configured: bool,
     /// The largest packet from which the destination's sink removed INT, bytes of IP with INT; `None`: it removed none.
     pub largest: Option<u32>,
-    /// Whether the datagrams of the probe's flow itself have arrived behind it; `None`: not tried.
+    /// Whether the datagrams of the probe's own flow have arrived after it; `None`: not tried.
     pub has_flow_arrived: Option<bool>,
 }
 
@@ -74,13 +74,13 @@ pub struct Outlook {
 }
 
 impl Trial {
-    /// What was found out about the configured encapsulation.
+    /// The result for the configured encapsulation.
     #[must_use]
     pub fn configured(&self) -> Option<&EncapsulationTrial> {
         self.encapsulations.iter().find(|encapsulation| encapsulation.is_configured)
     }
 
-    /// What stands between flows to the address and INT, as the agent and the probes tell it.
+    /// What keeps INT from flows to the address, according to the agent and the probes.
     pub(super) fn state(&self) -> FlowState {
         let configured = self.configured();
         match (&self.agent, configured.and_then(|configured| configured.largest)) {

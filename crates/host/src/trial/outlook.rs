@@ -1,4 +1,4 @@
-//! Which traffic to an address would get INT, and why not.
+//! Which traffic to an address would get INT, and which would not.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use crate::lease::FlowState;
 use crate::plan::Plan;
 use crate::settings::HostSettings;
 
-/// The bytes of the headers in front of a payload.
+/// The bytes of the headers before a payload.
 const IPV4_BYTES: u32 = 20;
 const IPV6_BYTES: u32 = 40;
 const TCP_BYTES: u32 = 20;
@@ -62,7 +62,7 @@ fn obstacle(trial: &Trial, settings: &HostSettings, is_listed: bool) -> Option<S
     })
 }
 
-/// Whether packets from `source` to `destination` may be what `entry` means.
+/// Whether packets from `source` to `destination` may match `entry`.
 fn concerns(entry: &WatchEntry, source: IpAddr, destination: IpAddr) -> bool {
     let holds = |prefix: &Option<inband_node::config::Prefix>, address| {
         prefix.is_none_or(|prefix| prefix.contains(address))

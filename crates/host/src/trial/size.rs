@@ -2,11 +2,11 @@
 
 use crate::error::HostError;
 
-/// How exactly the size is found out, bytes.
+/// The precision of the size, bytes.
 const STEP: u32 = 8;
 
-/// The largest length from `least`, which passes, to `most` that passes, rounded down; larger ones are believed not to pass
-/// where one does not.
+/// The largest length that passes between `least`, which does, and `most`, rounded down; where one length
+/// fails, larger ones are assumed to fail.
 pub(super) fn largest(
     least: u32,
     most: u32,

@@ -1,4 +1,4 @@
-//! The agent's part in leases: probes and their answers, which are UDP datagrams to and from a port of the agents' own.
+//! The agent's part in leases: probes and their answers, UDP datagrams to and from the agents' own port.
 
 mod generations;
 mod notices;
@@ -28,14 +28,14 @@ use generations::Generations;
 use notices::Notices;
 use sockets::{MAX_DATAGRAMS, Sockets};
 
-/// What the agent asks of others, and what it grants them.
+/// The leases that the agent asks of other hosts and grants to them.
 pub(super) struct Control {
     sockets: Sockets,
     prober: Prober,
     asker: Asker,
     granter: Granter,
     random: SystemRandom,
-    /// Who may be sent INT.
+    /// The hosts that may be sent INT.
     peers: Vec<PeerSettings>,
     generations: Generations,
     losses: PathLosses,
@@ -49,7 +49,7 @@ impl Control {
             Limits { per_second: host.probes_per_second.get(), per_minute: host.probes_per_minute.get() };
         let random = SystemRandom::new();
         let mut first = [0; 4];
-        // An agent that starts again counts from other numbers; where there are none, from the time.
+        // A restarted agent starts at other generations; without random numbers the time supplies them.
         if random.fill(&mut first).is_err() {
             first = u32::try_from(clock::monotonic() >> 32).unwrap_or_default().to_ne_bytes();
         }
@@ -66,7 +66,7 @@ impl Control {
         })
     }
 
-    /// Goes on removing INT of addresses of which an earlier agent did.
+    /// Keeps removing the INT of addresses whose INT an earlier agent removed.
     pub(super) fn take_over(
         &mut self,
         addresses: Vec<IpAddr>,
@@ -80,12 +80,12 @@ impl Control {
         Ok(())
     }
 
-    /// Grants leases to who asks by `device`, on which INT is taken out.
+    /// Grants leases to sources that ask by `device`, where INT is removed.
     pub(super) fn open_gate(&mut self, device: &Device) -> Result<(), HostError> {
         self.sockets.open_gate(device)
     }
 
-    /// Ends the leases of who asked by `device`.
+    /// Ends the leases granted by `device`.
     pub(super) fn close_gate(&mut self, device: u32, now: u64) {
         self.withdraw(Some(device), now);
         self.sockets.close_gate(device);
@@ -96,32 +96,32 @@ impl Control {
         self.asker.held(clock::monotonic())
     }
 
-    /// Every flow that is known, what stands between it and INT, and until when it has a lease.
+    /// Every known flow, what keeps INT from it, and the end of its lease.
     pub(super) fn states(&self, now: u64) -> impl Iterator<Item = (Flow, FlowState, u64)> {
         self.asker.states(now)
     }
 
-    /// How many probes were sent, and how many could not be.
+    /// The numbers of probes sent and of probes that could not be sent.
     pub(super) const fn probes(&self) -> (u64, u64) {
         (self.prober.sent, self.prober.failed)
     }
 
-    /// Whether a packet of a flow is waited for, so that a lease can be granted.
+    /// Whether a flow is awaited, so that a lease can be granted.
     pub(super) fn is_waiting(&self) -> bool {
         self.granter.waiting().next().is_some()
     }
 
-    /// How many sources have been granted one.
+    /// The number of sources with a lease.
     pub(super) fn leases_granted(&self) -> usize {
         self.granter.granted(clock::monotonic())
     }
 
-    /// Everything to wait for.
+    /// Every socket to poll.
     pub(super) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.sockets.all()
     }
 
-    /// Probes a flow, of which `packet` is, if it is time for that; it leaves by `device`.
+    /// Probes the flow of `packet` if a probe is due; the probe leaves by `device`.
     pub(super) fn handle_unproven(
         &mut self,
         unproven: &Unproven,
@@ -134,7 +134,8 @@ impl Control {
         let Some(reply_port) = self.sockets.reply_port(unproven.flow.source, address) else { return };
         let (nonce, other) = (self.nonce(), self.nonce());
         let Some(probe) = self.asker.handle_unproven(unproven, reply_port, now, nonce) else { return };
-        // It opens the way for answers through a firewall of this host, and says why not where no probe arrives.
+        // It lets answers through a firewall of this host, and its answer gives the reason where no probe
+        // arrives.
         if let Some(question) = self.asker.ask(&unproven.flow, now, other) {
             self.sockets.ask(address, question);
         }
@@ -145,7 +146,7 @@ impl Control {
         }
     }
 
-    /// Answers a probe, whose bytes behind the headers begin with `message`.
+    /// Answers a probe whose payload begins with `message`.
     pub(super) fn handle_probe(
         &mut self,
         message: &[u8],
@@ -182,7 +183,7 @@ impl Control {
         self.sockets.answer(&answer);
     }
 
-    /// Takes an answer to the address of a container, in which no agent hears it; returns what users may want to know.
+    /// Handles an answer addressed to a container, where no agent receives it; returns a note for users.
     pub(super) fn handle_answer_to_container(
         &mut self,
         message: &[u8],
@@ -206,22 +207,22 @@ impl Control {
         self.notices.node_id
     }
 
-    /// Probes that were due and not sent.
+    /// Probes that were due but not sent.
     pub(super) const fn withheld(&self) -> Withheld {
         self.asker.withheld()
     }
 
-    /// How many packets with INT were counted on both sides, and how many of them are lost.
+    /// The number of packets with INT counted on both sides, and the number lost.
     pub(super) const fn losses(&self) -> (u64, u64) {
         self.losses.total()
     }
 
-    /// The same of one flow; `None`: nobody counts it.
+    /// The same counts for one flow; `None`: not counted.
     pub(super) fn losses_of(&self, flow: &Flow) -> Option<(u64, u64)> {
         self.losses.of(flow)
     }
 
-    /// Grants leases for flows of which a packet has come in.
+    /// Grants leases for flows whose packets have arrived.
     pub(super) fn grant(&mut self, programs: &mut Programs, now: u64) -> Result<(), HostError> {
         for (flow, device) in self.granter.waiting().collect::<Vec<_>>() {
             match programs.has_come(&flow, device)? {
@@ -233,7 +234,7 @@ impl Control {
                     self.sockets.answer(&answer);
                 }
                 Some(false) => {}
-                // Another flow was waited for in its place.
+                // Another flow took its place.
                 None => {
                     let (place, is_known) = programs.await_flow(&flow, device)?;
                     let generation = self.generations.at(place, is_known);
@@ -244,7 +245,7 @@ impl Control {
         Ok(())
     }
 
-    /// Forgets what is over.
+    /// Removes expired flows, leases and addresses.
     pub(super) fn keep_leases(&mut self, programs: &mut Programs, now: u64) -> Result<(), HostError> {
         for flow in self.asker.forget_old(now) {
             programs.remove_proof(&flow)?;
@@ -260,7 +261,7 @@ impl Control {
         self.peers.iter().any(|peer| peer.prefix.contains(address))
     }
 
-    /// Takes over the peers; leases of those that stay are kept.
+    /// Replaces the peers; leases of peers still on the list are kept.
     pub(super) fn set_peers(
         &mut self,
         peers: &[PeerSettings],
@@ -284,7 +285,7 @@ impl Control {
         Ok(())
     }
 
-    /// Takes what has arrived; returns what users may want to know.
+    /// Handles the datagrams that have arrived; returns notes for users.
     pub(super) fn hear(&mut self, programs: &mut Programs, now: u64) -> Result<Vec<String>, HostError> {
         let mut notes = Vec::new();
         let (asking, asked) = self.sockets.counts();
@@ -308,7 +309,7 @@ impl Control {
         Ok(notes)
     }
 
-    /// Ends leases that were granted, of one device or of all; `false` when nobody has one any more.
+    /// Ends the granted leases of one device or of all; `false` when none is left.
     pub(super) fn withdraw(&mut self, device: Option<u32>, now: u64) -> bool {
         let withdrawn = self.granter.withdraw(device, now);
         withdrawn.iter().for_each(|answer| self.sockets.answer(answer));
@@ -354,7 +355,8 @@ impl Control {
         }
     }
 
-    /// A number nobody can guess; 0, which is the same for all, where the system has none, so that no lease comes of it.
+    /// An unpredictable number; 0, the same for all, without random numbers, so that no lease follows from
+    /// it.
     fn nonce(&self) -> u64 {
         let mut bytes = [0; 8];
         match self.random.fill(&mut bytes) {

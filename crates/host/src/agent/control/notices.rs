@@ -1,4 +1,4 @@
-//! What users are told of other hosts, once each.
+//! Notices to users about other hosts, once each.
 
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -7,19 +7,19 @@ use inband_linux::clock::Clock;
 
 use crate::clocks;
 
-/// What was told, and what waits to be.
+/// The notices given, and those pending.
 pub(super) struct Notices {
-    /// This host's node id and clock, which others are compared with.
+    /// This host's node id and clock, to compare with those of other hosts.
     pub(super) node_id: u32,
     pub(super) clock: Clock,
-    /// Addresses of which a refusal was told.
+    /// Addresses whose refusal was reported.
     refused: HashSet<IpAddr>,
-    /// Addresses of other hosts with this one's node id, and with clocks that cannot be compared, of which was told.
+    /// Addresses reported for having this host's node id or a clock that cannot be compared.
     told: HashSet<(IpAddr, &'static str)>,
     waiting: Vec<String>,
 }
 
-/// Most addresses of which a refusal is told, and most of which something else is.
+/// Maximum number of addresses in each of the two sets.
 const MAX_TOLD: usize = 1000;
 
 impl Notices {
@@ -27,7 +27,7 @@ impl Notices {
         Self { node_id, clock, refused: HashSet::new(), told: HashSet::new(), waiting: Vec::new() }
     }
 
-    /// Tells of a host that says it has this one's node id.
+    /// Reports a host that claims this host's node id.
     pub(super) fn notice_id(&mut self, address: IpAddr, node_id: u32) {
         if node_id == self.node_id {
             self.tell_once((address, "node id"), || {
@@ -38,7 +38,7 @@ impl Notices {
         }
     }
 
-    /// Tells of a host whose times cannot be compared with this one's.
+    /// Reports a host whose times cannot be compared with this one's.
     pub(super) fn notice_clock(&mut self, address: IpAddr, kind: u8) {
         let (own, other) = (self.clock, clocks::from_code(kind));
         if kind != 0 && !other.is_some_and(|other| clocks::are_comparable(own, other)) {
@@ -52,13 +52,13 @@ impl Notices {
         }
     }
 
-    /// The refusal of a host, the first time that it is noticed.
+    /// The refusal by a host, the first time that it is noticed.
     pub(super) fn refusal(&mut self, address: IpAddr, reason: &str) -> Option<String> {
         let is_new = self.refused.len() < MAX_TOLD && self.refused.insert(address);
         is_new.then(|| format!("no INT to {address}: {reason}"))
     }
 
-    /// Moves what waits to the end of `notes`.
+    /// Moves pending notices to the end of `notes`.
     pub(super) fn move_to(&mut self, notes: &mut Vec<String>) {
         notes.append(&mut self.waiting);
     }

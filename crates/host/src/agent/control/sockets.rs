@@ -1,4 +1,4 @@
-//! The UDP sockets of the agents' port: where this host asks from, and where it is asked.
+//! The UDP sockets of the agents' port: one side asks, the other answers.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -10,13 +10,13 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::error::HostError;
 use crate::lease::{Answer, Keys, MESSAGE_BYTES, Message};
 
-/// The sockets, and the keys of what is sent and received by them.
+/// The sockets, and the keys for messages in both directions.
 pub(super) struct Sockets {
     port: u16,
     pub(super) keys: Keys,
-    /// Where it asks from, by IP version; one that this host does not have is not there.
+    /// Sockets for questions, one for each IP version that this host has.
     questions: Vec<UdpSocket>,
-    /// Where it is asked: sockets that hear one device each, on which INT is taken out.
+    /// Sockets for questions from others: each bound to one device where INT is removed.
     gates: Vec<Gate>,
 }
 
@@ -25,18 +25,18 @@ struct Gate {
     socket: UdpSocket,
 }
 
-/// Most datagrams of one socket in a turn.
+/// Maximum number of datagrams taken from one socket in a turn.
 pub(super) const MAX_DATAGRAMS: usize = 256;
 const ANY: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
 
 impl Sockets {
-    /// Opens the sockets that questions leave by.
+    /// Opens the sockets for outgoing questions.
     pub(super) fn open(port: u16, keys: Keys) -> Self {
         let questions = ANY.iter().filter_map(|address| open(SocketAddr::new(*address, 0), None).ok());
         Self { port, keys, questions: questions.collect(), gates: Vec::new() }
     }
 
-    /// Hears questions that come in by `device`.
+    /// Receives questions that come in by `device`.
     pub(super) fn open_gate(&mut self, device: &Device) -> Result<(), HostError> {
         let fault =
             |reason| HostError::system(format!("hear UDP port {} on {}", self.port, device.name), reason);
@@ -51,25 +51,25 @@ impl Sockets {
         Ok(())
     }
 
-    /// Hears no questions by `device` from here on.
+    /// Stops receiving questions by `device`.
     pub(super) fn close_gate(&mut self, device: u32) {
         self.gates.retain(|gate| gate.device != device);
     }
 
-    /// Everything to wait for.
+    /// Every socket to poll.
     pub(super) fn all(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let gates = self.gates.iter().map(|gate| gate.socket.as_fd());
         self.questions.iter().map(AsFd::as_fd).chain(gates)
     }
 
-    /// How many sockets ask, and how many are asked.
+    /// The numbers of sockets for outgoing and for incoming questions.
     pub(super) const fn counts(&self) -> (usize, usize) {
         (self.questions.len(), self.gates.len())
     }
 
-    /// The port to which `destination` answers about flows of `source`: that of a socket here, or the agents' own where
-    /// `source` is a container's address, from whose way the programs take the answer. `None`: this host has no address of
-    /// that version.
+    /// The port to which `destination` sends answers about flows of `source`: that of a socket here, or the
+    /// agents' own port where `source` is a container's address, for which the programs intercept the answer.
+    /// `None`: this host has no address of that version.
     pub(super) fn reply_port(&self, source: IpAddr, destination: IpAddr) -> Option<u16> {
         let own = self.question(destination)?.local_addr().ok()?.port();
         Some(if is_own(source) { own } else { self.port })
@@ -80,19 +80,19 @@ impl Sockets {
         self.confirm(SocketAddr::new(address, self.port), message);
     }
 
-    /// Sends `message` by the socket that questions to that address leave by.
+    /// Sends `message` by the socket for questions to that address.
     pub(super) fn confirm(&self, to: SocketAddr, message: Message) {
         if let Some(socket) = self.question(to.ip()) {
             self.send(socket, to, message);
         }
     }
 
-    /// The next message that answers a question by the socket at `number`.
+    /// The next message that answers a question of the socket at `number`.
     pub(super) fn next_answer(&self, number: usize) -> Option<(Message, SocketAddr)> {
         self.receive(self.questions.get(number)?)
     }
 
-    /// The next question at the socket at `number`, and the device that it came in by.
+    /// The next question at the socket at `number`, and the device it came in by.
     pub(super) fn next_question(&self, number: usize) -> Option<(Message, SocketAddr, u32)> {
         let gate = self.gates.get(number)?;
         self.receive(&gate.socket).map(|(message, from)| (message, from, gate.device))
@@ -114,13 +114,13 @@ impl Sockets {
         }
     }
 
-    /// The next message of `socket`; what is none is passed over.
+    /// The next message of `socket`; other datagrams are skipped.
     fn receive(&self, socket: &UdpSocket) -> Option<(Message, SocketAddr)> {
         let mut bytes = [0; MESSAGE_BYTES + 1];
         for _ in 0..MAX_DATAGRAMS {
             let (length, from) = match socket.recv_from(&mut bytes) {
                 Ok(received) => received,
-                // What was sent earlier did not arrive.
+                // The error of an earlier datagram, which did not arrive.
                 Err(error) if error.kind() != io::ErrorKind::WouldBlock => continue,
                 Err(_) => return None,
             };
@@ -138,7 +138,7 @@ impl Sockets {
     }
 
     fn send(&self, socket: &UdpSocket, to: SocketAddr, message: Message) {
-        // What cannot be sent is as what gets lost: it is said again.
+        // A message that cannot be sent counts as lost: it is repeated.
         let _ = socket.send_to(&message.to_bytes(&self.keys), to);
     }
 }
@@ -154,7 +154,8 @@ fn open(address: SocketAddr, device: Option<&str>) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// Whether `address` is one of this host's. Where sockets may have any address (`ip_nonlocal_bind`), all are taken for such.
+/// Whether `address` belongs to this host; always true where sockets may bind any address
+/// (`ip_nonlocal_bind`).
 fn is_own(address: IpAddr) -> bool {
     match UdpSocket::bind((address, 0)) {
         Err(error) => error.kind() != io::ErrorKind::AddrNotAvailable,
