@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Answers of other agents about flows of containers: in a container no agent hears them. */
+/* Answers of other agents about flows of containers, where no agent would receive them. */
 #pragma once
 
 #include "limit.h"
 #include "probe.h"
 #include "rules.h"
 
-/* Whether the packet is one: agents answer from their port, and only about flows of others to the same. */
+/* Whether it is an answer: agents send to their own port number only about flows of containers. */
 static __always_inline int is_answer(struct __sk_buff *skb, const struct packet *packet)
 {
 	__u32 zero = 0;
@@ -19,7 +19,7 @@ static __always_inline int is_answer(struct __sk_buff *skb, const struct packet 
 	       is_message(skb, packet->behind_l4);
 }
 
-/* Gives an answer to the agent; returns what became of it. */
+/* Passes an answer to the agent; returns the outcome. */
 static __always_inline int hand_in_answer(struct __sk_buff *skb)
 {
 	__u64 now = bpf_ktime_get_ns();

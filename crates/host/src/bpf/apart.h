@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Datagrams with INT that a device has merged: the shim takes them apart, and INT is removed from each behind it. */
+/* Merged datagrams with INT: the shim splits them, and INT is removed from each on the far side. */
 #pragma once
 
 #include "handover.h"
@@ -7,15 +7,15 @@
 #include "slices.h"
 
 /*
- * For how many of the kernel's ticks other datagrams are held to the order of those that are taken apart. The number of the
- * tick is but a variable.
+ * The number of kernel ticks for which other datagrams keep the order
+ * of those that are split. Reading the number of the tick is cheap.
  */
 #define APART_TICKS 2
 
-/* In the place of a handover: the packet has been in the shim, and comes in by its device once more. */
+/* In place of a handover: the packet has been in the shim, and comes in by its device again. */
 #define CAME_OUT 0xffffU
 
-/* The tick in which datagrams were last sent into a shim to be taken apart. */
+/* The tick in which datagrams were last sent into a shim to be split. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -23,7 +23,7 @@ struct {
 	__type(value, __u64);
 } APART SEC(".maps");
 
-/* Sends what came in into the shim, which makes `packets` of it; returns 0 where that is not possible. */
+/* Sends an incoming packet into the shim, which makes `packets` of it; returns 0 if not possible. */
 static __always_inline int enter_apart(struct __sk_buff *skb, struct sliced_flow *sliced, __u32 packets, __u64 now)
 {
 	__u32 zero = 0;
@@ -37,8 +37,8 @@ static __always_inline int enter_apart(struct __sk_buff *skb, struct sliced_flow
 }
 
 /*
- * Whether merged datagrams with INT can be taken apart; they are on their way then. Without an agent nobody removes INT
- * behind the shim.
+ * Whether merged datagrams with INT can be split; they are then on their
+ * way. Without an agent INT is not removed on the far side of the shim.
  */
 static __always_inline int take_apart(struct __sk_buff *skb, const struct packet *packet, const struct config *config,
 				      __u32 packets)
@@ -54,12 +54,12 @@ static __always_inline int take_apart(struct __sk_buff *skb, const struct packet
 	sliced = sliced_flow(&flow);
 	if (!sliced || !enter_apart(skb, sliced, packets, now))
 		return 0;
-	/* In one piece: the kernel says of the parts of a list that they are dropped when the list has been taken apart. */
+	/* In one piece: the kernel reports the parts of a list as dropped when the list has been split. */
 	bpf_skb_pull_data(skb, skb->len);
 	return 1;
 }
 
-/* Whether a datagram that came in would overtake others of its flow that are taken apart; it follows them then. */
+/* Whether an incoming datagram would overtake others of its flow in the shim; it follows them then. */
 static __always_inline int follows_apart(struct __sk_buff *skb, const struct packet *packet, const struct config *config,
 					 __u32 packets)
 {
@@ -83,7 +83,7 @@ static __always_inline int follows_apart(struct __sk_buff *skb, const struct pac
 	       enter_apart(skb, sliced, packets, now);
 }
 
-/* Takes down that a packet that came in leaves the shim. */
+/* Records that an incoming packet leaves the shim. */
 static __always_inline void leave_apart(const struct packet *packet, __u64 now)
 {
 	struct sliced_flow *sliced;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* How are Internet checksums corrected? RFC 1624 equation 3; sums are in network byte order. */
+/* Incremental correction of Internet checksums: RFC 1624 equation 3; sums are in network byte order. */
 #pragma once
 
 /* Folds a sum to 16 bits: 0 only when every word was 0. */
@@ -26,10 +26,10 @@ static __always_inline __u64 less(__u64 sum)
 	return (__u16)~fold(sum);
 }
 
-/* Corrects a checksum field for words that left and came; never 0xffff, the other zero. */
+/* Corrects a checksum field for removed and added words; never 0xffff, the other zero. */
 static __always_inline __u16 corrected(__u16 checksum, __u64 removed, __u64 added)
 {
-	/* Any multiple of 0xffff is a zero: this one keeps the sum from being the number 0, and above what leaves. */
+	/* A multiple of 0xffff is a zero: this one keeps the sum from being 0, and above what is removed. */
 	return ~fold((__u16)~checksum + added + (0xffffULL << 32) - removed);
 }
 
@@ -39,7 +39,7 @@ static __always_inline __u16 corrected_word(__u16 checksum, __u16 removed, __u16
 	return ~fold_words((__u16)~checksum + (__u16)~removed + added + 0xffff);
 }
 
-/* As `corrected`, for UDP: 0 means none and stays, a computed 0 becomes all ones. */
+/* As `corrected`, for UDP: 0 means none and is kept, a computed 0 becomes all ones. */
 static __always_inline __u16 corrected_udp(__u16 checksum, __u64 removed, __u64 added)
 {
 	__u16 now = corrected(checksum, removed, added);

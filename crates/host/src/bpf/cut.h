@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Room for INT in the segments of a super-packet: the kernel is made to cut smaller ones. */
+/* Room for INT in the segments of a super-packet: the kernel is made to split it into smaller ones. */
 #pragma once
 
 #include "source.h"
 
-/* No smaller segments are cut, bytes of payload. */
+/* The minimum size of segments, bytes of payload. */
 #define MIN_SEGMENT 256U
-/* The most that the kernel takes away at once, bytes. */
+/* The most bytes that the kernel removes at once. */
 #define MAX_CUT 0xfffU
 
-/* Bytes that INT adds to a segment: what the settings leave room for, and at least what this host adds. */
+/* Bytes that INT adds to a segment: the room in the settings, but at least what this host adds. */
 static __always_inline __u32 room_needed(const struct config *config)
 {
 	__u32 own = sizeof(struct shim) + least_words(config) * 4;
@@ -22,9 +22,9 @@ static __always_inline __u32 room_needed(const struct config *config)
 }
 
 /*
- * Makes segments of TCP small enough for INT. The sender's MSS stays: opening a gap takes its size from that of the
- * segments, and closing it again does not give it back when it is told so. Returns 0, or the outcome that ends the work;
- * NO_ROOM: the packet is spoilt.
+ * Makes segments of TCP small enough for INT. The sender's MSS stays: opening a gap takes
+ * its size from that of the segments, and closing it with BPF_F_ADJ_ROOM_FIXED_GSO does not
+ * return it. Returns 0, or the outcome that ends the work; NO_ROOM: the packet is spoilt.
  */
 static __always_inline int cut_segments(struct __sk_buff *skb, const struct packet *packet,
 					const struct config *config)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Which packet did the kernel drop, and where? It is read leniently: its headers may be why it was dropped. */
+/* The packet that the kernel dropped, parsed leniently: its headers may be the reason of the drop. */
 #pragma once
 
 #include "drops.h"
@@ -8,16 +8,16 @@
 #include "lost.h"
 #include "sink.h"
 
-/* Most extension headers of IPv6 that are looked behind. */
+/* Maximum number of IPv6 extension headers that are skipped. */
 #define MAX_EXTENSIONS 6
 
-/* A packet's place on this machine. */
+/* A packet's place on this host. */
 struct place {
 	__u32 namespace;
 	/* Interface indexes; 0: none. */
 	__u32 device;
 	__u32 ingress_device;
-	/* What the packet's route says, as an error number; 0: nothing. */
+	/* The packet's route as an error number; 0: no error. */
 	__u16 route_error;
 };
 
@@ -26,10 +26,10 @@ static __always_inline __u32 namespace_of(const struct net_device *device)
 	return device ? BPF_CORE_READ(device, nd_net.net, ns.inum) : 0;
 }
 
-/* Reads where the packet was; `namespace` is 0 where nothing says it. */
+/* Reads the packet's place; `namespace` is 0 where it is unknown. */
 static __always_inline void read_place(const struct sk_buff *skb, struct place *place)
 {
-	/* A socket keeps other things in the place of the device, which cannot be followed. */
+	/* A socket stores other data in the field of the device, which cannot be followed. */
 	const struct net_device *device = BPF_CORE_READ(skb, dev);
 	const struct dst_entry *route = route_of(skb);
 
@@ -67,7 +67,7 @@ static __always_inline int load_dropped(const struct sk_buff *skb, struct packet
 	return 0;
 }
 
-/* Goes on to what stands behind the extension headers of IPv6; returns whether it is a fragment. */
+/* Skips the extension headers of IPv6; returns whether the packet is a fragment. */
 static __always_inline int skip_extensions(struct packet *packet)
 {
 	for (int i = 0; i < MAX_EXTENSIONS; i++) {
@@ -118,7 +118,7 @@ static __always_inline int read_dropped(const struct sk_buff *skb, struct packet
 	return 0;
 }
 
-/* Puts zeros where no ports are, so that nothing older is read there. */
+/* Writes zeros where there are no ports, so that no older data is read there. */
 static __always_inline void clear_ports(const struct packet *packet)
 {
 	int is_later = packet->version == 4 && (ipv4(packet)->frag_off & bpf_htons(0x1fff));
@@ -134,7 +134,7 @@ static __always_inline int ttl_used_up(const struct packet *packet)
 	return (packet->version == 4 ? ipv4(packet)->ttl : ipv6(packet)->hop_limit) <= 1;
 }
 
-/* The flow of a packet before INT was started in it. */
+/* The flow of a packet as it was before INT was started in it. */
 static __always_inline void flow_before_int(const struct packet *packet, const struct config *config,
 					    const struct location *location, struct flow *flow)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What this host's kernel drops of the watched flows, and why: the program stands at the tracepoint that every
-// dropped packet passes. It counts each flow, reason and device, and tells the agent of the first packet.
+// Drops of watched flows in this host's kernel: a program at the tracepoint that every dropped packet
+// passes. It counts each flow, reason and device, and sends the agent a sample of the first packet.
 
 #include <stddef.h>
 
@@ -12,9 +12,9 @@
 #include "dropped.h"
 #include "drops.h"
 
-/* Most counts that are held at once, of all generations. */
+/* Maximum number of counts held at once, of all generations. */
 #define MAX_DROPS 16384
-/* Most network namespaces that are looked at. */
+/* Maximum number of network namespaces that are watched. */
 #define MAX_NAMESPACES 256
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -33,7 +33,7 @@ struct {
 	__type(value, __u32);
 } POLICIES SEC(".maps");
 
-/* The network namespaces whose drops count, by inode. */
+/* The network namespaces whose drops are counted, by inode. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_NAMESPACES);
@@ -41,7 +41,7 @@ struct {
 	__type(value, __u32);
 } NAMESPACES SEC(".maps");
 
-/* Not the kind that forgets the oldest: what it cannot hold is counted, and nothing is lost without a word. */
+/* A table without eviction: what it cannot hold is counted, so nothing is lost silently. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_DROPS);
@@ -89,7 +89,7 @@ static __always_inline int hold(const struct drop_key *key, const struct drop_co
 	return DROP_COUNTED;
 }
 
-/* Tells the agent of the packet. */
+/* Sends a sample of the packet to the agent. */
 static __always_inline void sample(const struct packet *packet, const struct drop_key *key,
 				   const struct drop_count *once, __u64 location, __u32 ingress_device)
 {
@@ -108,13 +108,13 @@ static __always_inline void sample(const struct packet *packet, const struct dro
 	sample->captured = packet->visible - L3;
 	sample->ttl_used_up = key->ttl_used_up;
 	sample->route_error = key->route_error;
-	/* What lies behind `captured` is of an earlier packet on this processor, and not to be read. */
+	/* The bytes behind `captured` belong to an earlier packet on this processor: not to be read. */
 	__builtin_memcpy(sample->bytes, packet->head + L3, SAMPLE_BYTES);
 	bpf_ringbuf_submit(sample, 0);
 	count(DROP_SAMPLED);
 }
 
-/* Works out what the packet is counted as; returns the outcome that ends the work, or 0. */
+/* Determines the key of the packet; returns the outcome that ends the work, or 0. */
 static __always_inline int classify(const struct sk_buff *skb, const struct config *config,
 				    struct packet *packet, __u32 policy, struct flow *flow)
 {
@@ -177,7 +177,7 @@ int dropped(__u64 *ctx)
 
 	if (settings && settings->is_over)
 		return 0;
-	/* The packet, where in the code it was dropped, and why. */
+	/* The packet, the address of the code that dropped it, and the reason. */
 	count(handle_drop((const struct sk_buff *)ctx[0], ctx[1], (__u32)ctx[2]));
 	return 0;
 }

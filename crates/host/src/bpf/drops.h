@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What do the program that hears of drops and the agent tell each other? `drops/abi.rs` says the same in Rust. */
+/* Structures shared by the drop program and the agent; `drops/abi.rs` defines them in Rust. */
 #pragma once
 
 #include "intf.h"
 
-/* What is done about a reason of the kernel, a bit each. */
+/* The policy for a reason of the kernel, a bit each. */
 enum policy {
 	/* Nothing was lost. */
 	NOT_LOST = 1,
@@ -15,31 +15,31 @@ enum policy {
 /* Reasons of the kernel's core that have a policy. */
 #define MAX_REASONS 512
 
-/* What the agent asks for. */
+/* The agent's settings. */
 struct drop_settings {
-	/* How packets of this host carry INT, and what its clock is. */
+	/* How packets of this host carry INT, and the offset of its clock. */
 	struct config config;
 	/* Drops are counted in the tables of this generation; the agent empties those of earlier ones. */
 	__u32 generation;
-	/* Whether nothing is counted any more: the program may still be attached by a copy of its link's descriptor. */
+	/* Whether counting has ended: a copy of the link's descriptor may keep the program attached. */
 	__u32 is_over;
 };
 
-/* What is counted together. */
+/* The key of a count. */
 struct drop_key {
 	struct flow flow;
-	/* The kernel's number of the reason, which another kernel may give to another one. */
+	/* The kernel's number of the reason, which differs between kernels. */
 	__u32 reason;
 	/* Interface index of the device the packet was at; 0: none. */
 	__u32 device;
 	__u32 generation;
-	/* Whether the packet's TTL or hop limit was used up, which tells the reason apart from a wrong header. */
+	/* Whether the packet's TTL or hop limit was used up, which tells this from an invalid header. */
 	__u16 ttl_used_up;
 	/* The error number of the packet's route, as of a blackhole; 0: none. */
 	__u16 route_error;
 };
 
-/* How often. */
+/* A count. */
 struct drop_count {
 	__u64 packets;
 	/* As `packets`, with the segments of a packet that is several in one. */
@@ -51,13 +51,13 @@ struct drop_count {
 	__u64 last;
 };
 
-/* Most of a dropped packet that a sample carries, bytes. */
+/* Maximum bytes of a dropped packet that a sample carries. */
 #define SAMPLE_BYTES 240
 
 /* The first packet of a count. */
 struct drop_sample {
 	__u64 time;
-	/* Where in the kernel's code it was dropped. */
+	/* The address in the kernel's code where it was dropped. */
 	__u64 location;
 	__u32 reason;
 	/* Interface indexes of the device it was at, and of the one it came in by; 0: none. */
@@ -72,7 +72,7 @@ struct drop_sample {
 	__u8 bytes[SAMPLE_BYTES];
 };
 
-/* What became of the news of a drop; each counts once, and its sample beside it. */
+/* The outcome for a dropped packet; each packet counts once, and its sample in addition. */
 enum drop_outcome {
 	DROP_COUNTED,
 	DROP_NOT_LOST,

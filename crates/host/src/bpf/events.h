@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Which packets does the agent hear of? */
+/* Events: the packets that the agent receives. */
 #pragma once
 
 #include "flow.h"
@@ -20,10 +20,10 @@ struct {
 	__type(value, __u64);
 } FLOWS SEC(".maps");
 
-/* Of how many flows each processor keeps at hand when they were last told of. */
+/* The number of flows whose last event each processor caches. */
 #define RECENT_FLOWS 256
 
-/* As `FLOWS`, where nothing is hashed and no other processor writes. */
+/* As `FLOWS`, but without hashing and written by one processor only. */
 struct recent_flow {
 	struct flow flow;
 	__u64 told;
@@ -32,8 +32,8 @@ struct recent_flow {
 };
 
 /*
- * The kernel's ticks are no farther apart, nanoseconds. To read a clock costs more than all else that is done to find out
- * whether a flow is due; the number of the tick is but a variable.
+ * The maximum distance of kernel ticks, nanoseconds. Reading a clock costs more than all
+ * the rest of the check whether a flow is due; reading the number of the tick is cheap.
  */
 #define MAX_TICK_NS 10000000ULL
 
@@ -44,7 +44,7 @@ struct {
 	__type(value, struct recent_flow);
 } RECENT SEC(".maps");
 
-/* The place among the recent flows that a flow shares with few others. */
+/* The slot among the recent flows, which a flow shares with few others. */
 static __always_inline __u32 place_of(const struct flow *flow)
 {
 	const __u32 *source = (const __u32 *)flow->source.address;
@@ -71,7 +71,7 @@ static __always_inline __u64 agent_time(const struct config *config)
 	return bpf_ktime_get_ns() + config->clock_offset;
 }
 
-/* When a flow was last told of; notes `now` where that is longer ago than `interval`, or nothing is known. */
+/* When a flow last had an event; stores `now` if that is longer ago than `interval`, or unknown. */
 static __always_inline __u64 last_told(const struct flow *flow, __u64 now, __u64 interval)
 {
 	__u64 *told = bpf_map_lookup_elem(&FLOWS, flow);
@@ -83,8 +83,8 @@ static __always_inline __u64 last_told(const struct flow *flow, __u64 now, __u64
 }
 
 /*
- * The time of the agent's clock if a flow's packet is worth an event: the first, or the interval is over. 0: it is not.
- * Of a long interval the end is found once a tick.
+ * The time of the agent's clock if a flow's packet is due for an event: the first, or
+ * the interval is over. 0: not due. The end of a long interval is checked once a tick.
  */
 static __always_inline __u64 when_due(const struct packet *packet, const struct config *config)
 {
@@ -113,7 +113,7 @@ static __always_inline __u64 when_due(const struct packet *packet, const struct 
 	return recent->told == now ? now : 0;
 }
 
-/* Tells the agent of the packet as it is now. */
+/* Sends the packet as it is to the agent. */
 VERIFIED_ONCE int tell(struct __sk_buff *skb, __u64 time, __u32 kind, __u32 queue, __u32 mtu)
 {
 	struct event *event = bpf_ringbuf_reserve(&EVENTS, sizeof(*event), 0);
@@ -141,7 +141,7 @@ VERIFIED_ONCE int tell(struct __sk_buff *skb, __u64 time, __u32 kind, __u32 queu
 	return 0;
 }
 
-/* Tells the agent of the packet as it is now, if its flow is due. */
+/* Sends the packet as it is to the agent, if its flow is due. */
 static __always_inline void tell_if_due(struct __sk_buff *skb, const struct packet *packet,
 					const struct config *config, __u32 kind)
 {

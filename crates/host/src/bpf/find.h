@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Does a packet carry INT of this domain? What only looks like it does not. */
+/* Detection of this domain's INT in a packet; look-alikes are rejected. */
 #pragma once
 
 #include "host_int.h"
 #include "int.h"
 
-/* Where INT is in a packet. */
+/* The location of INT in a packet. */
 struct location {
-	/* Where the gap begins that closes when INT is gone. */
+	/* The start of the gap that is closed when INT is removed. */
 	__u32 at;
 	__u32 shim;
 	__u32 end;
 	/* Whether the packet ends at the sink. */
 	__u8 discard;
-	/* Whether it is Host-INT, which puts other things in other places. */
+	/* Whether it is Host-INT, which has other formats and places. */
 	__u8 is_host_int;
 };
 
@@ -32,13 +32,13 @@ static __always_inline int asks_for_domain(const struct int_header *header)
 	return header->domain_specific_id && header->ds_instruction;
 }
 
-/* Whether a header of MD has the Hop ML of its instructions, and behind it a whole number of hops. */
+/* Whether an MD header has the Hop ML of its instructions and a whole number of hops. */
 static __always_inline int is_md(const struct int_header *header, __u32 stack_words)
 {
 	__u32 hop_words = header->hop_ml & HOP_ML;
 	__u32 asked = words_of(bpf_ntohs(header->instructions));
 
-	/* Metadata of a domain comes on top, and the source's own may stand below the stack. */
+	/* Domain-specific metadata comes on top, and the source's own may be below the stack. */
 	if (asks_for_domain(header))
 		return hop_words >= asked;
 	if (hop_words != asked)
@@ -46,7 +46,7 @@ static __always_inline int is_md(const struct int_header *header, __u32 stack_wo
 	return hop_words ? stack_words % hop_words == 0 : stack_words == 0;
 }
 
-/* Whether what follows the shim is a header of version 2. */
+/* Whether the shim is followed by a header of version 2. */
 static __always_inline int is_int(const struct packet *packet, struct location *location)
 {
 	const struct shim *shim = head_at(packet, location->shim);
@@ -63,7 +63,7 @@ static __always_inline int is_int(const struct packet *packet, struct location *
 	if (header->version_flags >> 4 != INT_VERSION)
 		return 0;
 	location->discard = header->version_flags & FLAG_DISCARD;
-	/* Behind a header of MX stands what the source put there for the domain, or nothing. */
+	/* An MX header is followed by the source's domain-specific data, or by nothing. */
 	if (type == TYPE_MX)
 		return asks_for_domain(header) || shim->length == INT_WORDS;
 	return is_md(header, shim->length - INT_WORDS);
@@ -116,7 +116,7 @@ static __always_inline int find_int_at(const struct packet *packet, const struct
 	return is_int(packet, location);
 }
 
-/* Finds INT in a packet with the mark, whole and of version 2 or Host-INT's. */
+/* Finds INT in a packet with the mark, complete and of version 2 or Host-INT. */
 static __always_inline int find_int(const struct packet *packet, const struct config *config,
 				    struct location *location)
 {
@@ -126,7 +126,7 @@ static __always_inline int find_int(const struct packet *packet, const struct co
 		return 1;
 	if (packet->protocol != IPPROTO_TCP || location->shim == packet->l4 + sizeof(struct tcphdr))
 		return 0;
-	/* Host-INT stands in front of the TCP options, wherever the domain has INT. */
+	/* Host-INT precedes the TCP options, wherever the domain places INT. */
 	location->shim = location->at = packet->l4 + sizeof(struct tcphdr);
 	return find_host_int(packet, config, location);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Which flow is a packet of? */
+/* The flow of a packet. */
 #pragma once
 
 #include "watch.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What does INT 2.1 look like on the wire? */
+/* INT 2.1 on the wire. */
 #pragma once
 
 #include <linux/types.h>
@@ -63,13 +63,13 @@ enum instruction {
 	CHECKSUM_COMPLEMENT = 0x0001,
 };
 
-/* Instructions that ask for two words. */
+/* Instructions that take two words. */
 #define LONG_INSTRUCTIONS (INGRESS_TIMESTAMP | EGRESS_TIMESTAMP | LEVEL2_INTERFACES)
 #define NOT_AVAILABLE 0xffffffff
-/* Most words of one hop: all baseline instructions and the checksum complement. */
+/* Maximum words of one hop: all baseline instructions and the checksum complement. */
 #define MAX_HOP_WORDS 13
 
-/* How many bits are set: first in pairs, then in fours and eights. */
+/* The number of bits that are set: first in pairs, then in fours and eights. */
 static __always_inline __u32 count_bits(__u16 bits)
 {
 	__u32 sum = bits;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What `steer` tells `source` of a packet that the shim's virtual devices do not keep. */
+/* Values passed from `steer` to `source` with a packet, which the shim's virtual devices would lose. */
 #pragma once
 
 #include "packet.h"
 
-/* Most combinations that are told apart; packets of further ones get no INT. */
+/* Maximum number of combinations; packets with further ones get no INT. */
 #define MAX_HANDOVERS 4096
 
-/* What a packet is in the shim for. */
+/* Why a packet is in the shim. */
 enum errand {
-	/* It leaves, and gets INT. */
+	/* It is outgoing, and gets INT. */
 	GETS_INT,
-	/* It leaves without INT, and only follows one that gets it. */
+	/* It is outgoing without INT, and only follows one with INT. */
 	FOLLOWS,
-	/* It came in, and is to be taken apart. */
+	/* It is incoming, and is to be split. */
 	COMES_IN,
 };
 
-/* The values that packets have in common, by which the packet names them in `tc_index`. */
+/* Values shared by many packets; a packet refers to them by an index in `tc_index`. */
 struct handover {
-	/* As the application or a filter set it; traffic classes follow it. */
+	/* As the application or a filter set it; traffic classes depend on it. */
 	__u32 priority;
 	/* The largest packet that may leave, bytes. */
 	__u32 mtu;
@@ -27,7 +27,7 @@ struct handover {
 	__u32 errand;
 };
 
-/* The place of each combination in `HANDOVERS`. */
+/* The index of each combination in `HANDOVERS`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_HANDOVERS);
@@ -35,7 +35,7 @@ struct {
 	__type(value, __u32);
 } HANDOVER_PLACES SEC(".maps");
 
-/* A place is never given to another combination, so that packets on their way keep theirs. */
+/* An index is never given to another combination, so that packets in flight keep theirs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, MAX_HANDOVERS);
@@ -43,7 +43,7 @@ struct {
 	__type(value, struct handover);
 } HANDOVERS SEC(".maps");
 
-/* How many places are taken; the first is none. */
+/* The number of indexes in use; the first is none. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -51,7 +51,7 @@ struct {
 	__type(value, __u32);
 } HANDOVERS_TAKEN SEC(".maps");
 
-/* The place of a combination, new or known; 0: there is no room. */
+/* The index of a combination, new or known; 0: the table is full. */
 static __always_inline __u32 place_of_handover(const struct handover *handover)
 {
 	__u32 zero = 0, *place = bpf_map_lookup_elem(&HANDOVER_PLACES, handover), *taken, new;
@@ -64,12 +64,12 @@ static __always_inline __u32 place_of_handover(const struct handover *handover)
 	new = __sync_fetch_and_add(taken, 1) + 1;
 	if (new >= MAX_HANDOVERS || bpf_map_update_elem(&HANDOVERS, &new, handover, BPF_ANY))
 		return 0;
-	/* Where another processor was faster, both places say the same. */
+	/* If another processor was faster, both entries are equal. */
 	bpf_map_update_elem(&HANDOVER_PLACES, handover, &new, BPF_NOEXIST);
 	return new;
 }
 
-/* Notes in the packet what `source` is told of it; returns 0 where that is not possible. */
+/* Stores in the packet what `source` needs; returns 0 where that is not possible. */
 static __always_inline int hand_over(struct __sk_buff *skb, __u32 mtu, __u32 errand)
 {
 	struct handover handover = { .priority = skb->priority, .mtu = mtu, .errand = errand };
@@ -82,8 +82,8 @@ static __always_inline int hand_over(struct __sk_buff *skb, __u32 mtu, __u32 err
 }
 
 /*
- * Takes over what `steer` noted; a packet without has the device's MTU, and keeps its priority. Returns what it is
- * in the shim for.
+ * Restores what `steer` stored; a packet without has the device's
+ * MTU, and keeps its priority. Returns why it is in the shim.
  */
 static __always_inline __u32 take_over(struct __sk_buff *skb, struct packet *packet, const struct config *config)
 {

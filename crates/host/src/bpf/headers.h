@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* How do the headers around INT change when it comes or goes? */
+/* Changes of the headers around INT when it is inserted or removed. */
 #pragma once
 
 #include "checksum.h"
 #include "packet.h"
 
-/* What changed in the bytes that an L4 checksum covers. */
+/* A change of the bytes that an L4 checksum covers. */
 struct change {
 	__u64 removed;
 	__u64 added;
-	/* Bytes that are new, or gone when negative. */
+	/* Bytes added; negative: removed. */
 	__s32 grown;
 };
 
-/* Changes a word of the IPv4 header, and its checksum with it. */
+/* Changes a word of the IPv4 header, and its checksum accordingly. */
 static __always_inline void set_ipv4_word(struct iphdr *ip, __be16 *word, __be16 value)
 {
 	if (*word == value)
@@ -68,7 +68,7 @@ static __always_inline void set_protocol(struct packet *packet, __u8 protocol)
 		ipv6(packet)->nexthdr = protocol;
 }
 
-/* Adds what the lengths do to the sum: once in the pseudo-header, and for UDP once more in its header. */
+/* Adds the effect of the lengths to the sum: once in the pseudo-header, and for UDP again in its header. */
 static __always_inline void add_lengths(const struct packet *packet, struct change *change)
 {
 	__u32 times = packet->protocol == IPPROTO_TCP ? 1 : 2;
@@ -85,7 +85,7 @@ static __always_inline void resize_udp(struct packet *packet, __s32 grown)
 		udp(packet)->len = bpf_htons(bpf_ntohs(udp(packet)->len) + grown);
 }
 
-/* Corrects the checksum of TCP or UDP for a change with its lengths. */
+/* Corrects the checksum of TCP or UDP for a change, its lengths included. */
 static __always_inline void correct_l4(struct packet *packet, const struct change *change)
 {
 	if (packet->protocol == IPPROTO_TCP)
@@ -95,8 +95,8 @@ static __always_inline void correct_l4(struct packet *packet, const struct chang
 }
 
 /*
- * Opens or closes a gap behind the fixed IP header, and writes the headers, up to byte `end`, over it.
- * Returns 0, or what kept the kernel from it; the packet is then as it came.
+ * Opens or closes a gap behind the fixed IP header, and writes the headers, up to byte
+ * `end`, over it. Returns 0, or the kernel's error; the packet is then unchanged.
  */
 static __always_inline long move_headers(struct __sk_buff *skb, const struct packet *packet, __s32 grown,
 					 __u32 end)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What does this host say of a packet? */
+/* This host's metadata of a packet. */
 #pragma once
 
 #include "int.h"
 
-/* What this host knows of one packet. */
+/* The values of this host for one packet. */
 struct hop {
 	__u64 ingress_timestamp;
 	__u64 egress_timestamp;

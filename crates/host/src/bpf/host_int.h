@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What does Host-INT look like on the wire? INT 0.5 with a type of its own and a number for each packet of a flow. */
+/* Host-INT on the wire: INT 0.5 with a type of its own and a sequence number for each packet of a flow. */
 #pragma once
 
 #include "hop.h"
@@ -13,7 +13,7 @@ struct host_int_hop {
 	__be32 egress_timestamp;
 };
 
-/* What the packet said before INT; zeros where its own L4 header is in front. */
+/* The packet's fields before INT; zeros where its own L4 header comes first. */
 struct host_int_tail {
 	__u8 protocol;
 	__u8 destination_port[2];
@@ -24,7 +24,7 @@ struct host_int_tail {
 struct host_int {
 	__u8 type;
 	__u8 reserved;
-	/* Words of all of this, the shim among them. */
+	/* Words of all of this, the shim included. */
 	__u8 length;
 	__u8 reserved2;
 	/* Version, 4 bits; replication, 2 bits; C and E. */
@@ -43,7 +43,7 @@ struct host_int {
 _Static_assert(sizeof(struct host_int) == 36, "Host-INT is nine words");
 
 #define HOST_INT_TYPE 3
-/* What stands behind the shim of a source's packet. */
+/* The words behind the shim of a source's packet. */
 #define HOST_INT_WORDS ((sizeof(struct host_int) - sizeof(struct shim)) / 4)
 /* Shim and header. */
 #define HOST_INT_FIXED_WORDS 3
@@ -53,7 +53,7 @@ _Static_assert(sizeof(struct host_int) == 36, "Host-INT is nine words");
 #define INSTRUCTION_COUNT 0x1f
 #define FLAG_COPY 0x02
 
-/* Writes what a source inserts; it has one interface and one time for a packet, and gives them twice. */
+/* Writes what a source inserts; its one interface and one time of a packet are written twice. */
 static __always_inline void write_host_int(__u8 *out, const struct config *config, const struct hop *hop,
 					   __u32 number, __u8 protocol)
 {
@@ -75,7 +75,7 @@ static __always_inline void write_host_int(__u8 *out, const struct config *confi
 	host->tail.protocol = protocol;
 }
 
-/* Whether lengths, counts and bitmap of a header agree; a report's has no tail. What is reserved may be anything. */
+/* Whether lengths, counts and bitmap agree; a report's has no tail. Reserved bits are not checked. */
 static __always_inline int is_host_int(const struct host_int *host)
 {
 	__u32 count = host->instruction_count & INSTRUCTION_COUNT;

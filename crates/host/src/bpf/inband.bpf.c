@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// INT on this host's own packets, three classifiers: `steer` sends watched packets through the shim, where
-// the kernel cuts them into segments and completes checksums; `source` starts INT in them on the shim's far
-// side; `sink` takes INT out of what comes in.
+// INT on this host's own packets, three classifiers: `steer` sends watched packets through
+// the shim, where the kernel splits them into segments and completes checksums; `source`
+// starts INT in them on the shim's far side; `sink` removes INT from incoming packets.
 
 #include <stddef.h>
 
@@ -31,19 +31,19 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* Passes the packet on to the programs and filters behind; any other verdict would end their chain. */
+/* Passes the packet to the next programs and filters; any other verdict would end their chain. */
 #define TCX_NEXT TC_ACT_UNSPEC
 
-/* Of `__sk_buff.tstamp_type`: the time is one of the monotonic clock. */
+/* Of `__sk_buff.tstamp_type`: the time is of the monotonic clock. */
 #define TIME_IS_MONOTONIC 1
 
-/* Where the last header ends that is read because of INT: behind a new UDP header TCP is behind INT. */
+/* The end of the last header that is read because of INT: with a new UDP header TCP is behind INT. */
 static __always_inline __u32 end_of_headers(const struct location *location)
 {
 	return location->end + (location->at == location->shim ? 0 : sizeof(struct tcphdr));
 }
 
-/* Finds INT in a packet; its headers are read. As much of INT is visible as there is room for. */
+/* Finds INT in a packet whose headers are read. As much of INT is visible as the buffer holds. */
 static __always_inline int carries_int(struct __sk_buff *skb, struct packet *packet,
 				       const struct config *config, struct location *location)
 {
@@ -58,7 +58,7 @@ static __always_inline int carries_int(struct __sk_buff *skb, struct packet *pac
 	return 1;
 }
 
-/* Counts what became of a packet, and unmarks it where INT was not started. */
+/* Counts the outcome of a packet, and unmarks it where INT was not started. */
 static __always_inline void conclude(struct __sk_buff *skb, struct packet *packet,
 				     const struct config *config, int outcome, __u64 packets)
 {
@@ -67,7 +67,7 @@ static __always_inline void conclude(struct __sk_buff *skb, struct packet *packe
 		count(REMARKED);
 }
 
-/* How many packets on the wire the kernel will make of this one. */
+/* The number of packets on the wire that the kernel makes of this one. */
 static __always_inline __u32 packets_of(const struct __sk_buff *skb, const struct packet *packet)
 {
 	__u32 size = skb->gso_size, payload = packet->end - packet->behind_l4;
@@ -83,15 +83,15 @@ static __always_inline void count_watched(const struct packet *packet, __u32 pac
 	count_traffic(WATCHED, packets, packet->end - L3 + (__u64)(packets - 1) * headers);
 }
 
-/* A router may cut the packet: INT would be in its first piece alone, which no sink looks for. */
+/* A router may fragment the packet: INT would be only in its first fragment, which no sink searches. */
 static __always_inline int may_be_cut(const struct packet *packet)
 {
 	return packet->version == 4 && !(ipv4(packet)->frag_off & bpf_htons(DONT_FRAGMENT));
 }
 
 /*
- * Whether INT fits into every packet on the wire: into segments of TCP that of all hops there is to be room for, into
- * datagrams at least its fixed part.
+ * Whether INT fits into every packet on the wire: into TCP segments with the
+ * configured room for all hops, into datagrams at least with its fixed part.
  */
 static __always_inline int has_room(const struct __sk_buff *skb, const struct packet *packet,
 				    const struct config *config)
@@ -133,22 +133,22 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 	return has_room(skb, packet, config) ? 0 : NOT_STARTED_MTU;
 }
 
-/* Notes that a packet is to get INT behind the shim, where it enters as segments: STEERED, or why not. */
+/* Stores in a packet that it gets INT behind the shim, where it arrives as segments: STEERED, or why not. */
 static __always_inline int steer_packet(struct __sk_buff *skb, const struct packet *packet,
 					struct sliced_flow *sliced, __u64 now)
 {
 	if (!hand_over(skb, packet->mtu, GETS_INT))
 		return NOT_STARTED_CLASS;
 	enter_shim(sliced, packets_of(skb, packet), now);
-	/* Until it leaves the shim; a time that is there already says when to send. */
+	/* Removed when it leaves the shim; a time that is already set is the time to send. */
 	if (!skb->tstamp)
 		bpf_skb_set_tstamp(skb, now, BPF_SKB_TSTAMP_DELIVERY_MONO);
 	return STEERED;
 }
 
 /*
- * Whether a packet without INT follows those of its flow that are in the shim. It joins the far side's backlog behind
- * them, in one piece: as segments, one burst would overflow the backlog.
+ * Whether a packet without INT follows those of its flow that are in the shim. It joins the far
+ * side's backlog behind them, in one piece: as segments, one burst would overflow the backlog.
  */
 static __always_inline int follow(struct __sk_buff *skb, struct sliced_flow *sliced, __u64 now)
 {
@@ -158,7 +158,7 @@ static __always_inline int follow(struct __sk_buff *skb, struct sliced_flow *sli
 	return 1;
 }
 
-/* What is to be done with a watched packet: STEERED, or why not. */
+/* The treatment of a watched packet: STEERED, or why not. */
 static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *packet,
 					 const struct config *config, const struct watched_flow *watched,
 					 int *follows)
@@ -241,7 +241,7 @@ int steer(struct __sk_buff *skb)
 	return follows ? bpf_redirect(config->shim_out, BPF_F_INGRESS) : TCX_NEXT;
 }
 
-/* When the packet entered the shim, of the monotonic clock; `now` where that is not known. */
+/* When the packet entered the shim, of the monotonic clock; `now` where that is unknown. */
 static __always_inline __u64 entered_shim(struct __sk_buff *skb, __u64 now)
 {
 	__u64 entered;
@@ -251,12 +251,12 @@ static __always_inline __u64 entered_shim(struct __sk_buff *skb, __u64 now)
 	entered = skb->tstamp;
 	if (!entered || entered > now)
 		return now;
-	/* What is past says nothing about when to send. */
+	/* A time in the past is no time to send. */
 	bpf_skb_set_tstamp(skb, 0, BPF_SKB_TSTAMP_UNSPEC);
 	return entered;
 }
 
-/* Takes INT out of a packet that has it; returns what became of it. Of a probe the host gets nothing. */
+/* Removes INT from a packet that has it; returns the outcome. The host does not receive probes. */
 static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet, const struct config *config,
 				   struct location *location, int *is_probe)
 {
@@ -264,10 +264,10 @@ static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet,
 
 	*is_probe = location->discard && is_message(skb, payload_behind_int(packet, location));
 	addresses(packet, &source, &destination);
-	/* What others send is as they want it. */
+	/* INT from strangers is passed unchanged. */
 	if (*is_probe ? !peer_at(&source) : !may_send_int(&source))
 		return STRANGER;
-	/* Segments that were put together have lost where INT was in each of them. */
+	/* Segments that were merged have lost where INT was in each of them. */
 	if (skb->gso_size)
 		return take_apart(skb, packet, config, packets_of(skb, packet)) ? TAKEN_APART : SEGMENTS;
 	if (*is_probe)
@@ -277,14 +277,14 @@ static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet,
 	return strip_int(skb, packet, config, location);
 }
 
-/* Whether a packet must not reach the host: its metadata would be taken for what the application sent. */
+/* Whether a packet must not reach the host: its metadata would be mistaken for application data. */
 static __always_inline int is_spoilt(int outcome)
 {
 	return outcome == DISCARDED || outcome == SEGMENTS || outcome == NO_ROOM || outcome == PROBE ||
 	       outcome == PROBE_SHED || outcome == INT_TOO_BIG || outcome == ANSWER;
 }
 
-/* The flow of a packet from which INT is removed, or that had none. */
+/* The flow of a packet whose INT is removed, or that had none. */
 static __always_inline void flow_without_int(const struct packet *packet, const struct location *location,
 					     int outcome, struct flow *flow)
 {
@@ -298,7 +298,7 @@ static __always_inline void flow_without_int(const struct packet *packet, const 
 	flow_at(packet, l4, protocol, flow);
 }
 
-/* What is to be done with a readable packet that comes in; its outcome. */
+/* The outcome for a readable incoming packet. */
 static __always_inline int judge_incoming(struct __sk_buff *skb, struct packet *packet,
 					  const struct config *config)
 {
@@ -325,7 +325,7 @@ static __always_inline int judge_incoming(struct __sk_buff *skb, struct packet *
 	return outcome;
 }
 
-/* Judges a packet that comes in, by the device or out of the shim, and counts what becomes of it; a verdict. */
+/* Handles an incoming packet, from the device or the shim, and counts its outcome; returns a verdict. */
 VERIFIED_ONCE int receive(struct __sk_buff *skb)
 {
 	struct config *config = configuration(skb);
@@ -345,7 +345,7 @@ VERIFIED_ONCE int receive(struct __sk_buff *skb)
 	return is_spoilt(outcome) ? TC_ACT_SHOT : TCX_NEXT;
 }
 
-/* Gives a packet that came in by the device, and was taken apart in the shim, back to where it came in. */
+/* Returns a packet that came in by the device, and was split in the shim, to where it came in. */
 VERIFIED_ONCE int come_out(struct __sk_buff *skb)
 {
 	const struct config *config = configuration(skb);
@@ -363,7 +363,7 @@ VERIFIED_ONCE int come_out(struct __sk_buff *skb)
 	return bpf_redirect(config->device, BPF_F_INGRESS);
 }
 
-/* Starts INT in a packet that leaves, unless it only follows another; a verdict. */
+/* Starts INT in an outgoing packet, unless it only follows another; returns a verdict. */
 VERIFIED_ONCE int depart(struct __sk_buff *skb, __u32 errand)
 {
 	struct config *config = configuration(skb);
@@ -390,7 +390,7 @@ VERIFIED_ONCE int depart(struct __sk_buff *skb, __u32 errand)
 		starts = leave_shim(sliced, flow.protocol, config, errand == FOLLOWS, now);
 		if (carries_int(skb, packet, config, &location))
 			outcome = ALREADY_INT;
-		/* Into a shim goes only what `steer` has found on the watchlist. */
+		/* Only packets that `steer` found on the watchlist enter a shim. */
 		else if (!config->shim_out && !is_watched(packet))
 			outcome = NOT_WATCHED;
 		else if (!starts)
@@ -412,7 +412,7 @@ VERIFIED_ONCE int depart(struct __sk_buff *skb, __u32 errand)
 	return bpf_redirect(config->device, 0);
 }
 
-/* Ingress of the shim's far side: every watched packet, one segment each, and what was to be taken apart. */
+/* Ingress of the shim's far side: every watched packet, one segment each, and packets to be split. */
 SEC("classifier")
 int source(struct __sk_buff *skb)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What do the programs in the kernel and the agent tell each other? `abi.rs` says the same in Rust. */
+/* The structures shared by the programs in the kernel and the agent; `abi.rs` defines them in Rust. */
 #pragma once
 
 #include <linux/types.h>
 
-/* Where INT goes: `encapsulation.kind`. */
+/* The encapsulation of INT: `encapsulation.kind`. */
 enum carriage {
 	BEHIND_L4_BY_DSCP = 0,
 	BEHIND_UDP_BY_PORT = 1,
@@ -24,18 +24,18 @@ enum int_version {
 	VERSION_HOST_INT = 1,
 };
 
-/* INT by way of one device, worked out by the agent. Numbers are in the host's byte order. */
+/* The INT settings of one device, computed by the agent. Numbers are in the host's byte order. */
 struct config {
 	__u32 node_id;
-	/* Interface identifiers of level 1: from where and to where a source's packets go. */
+	/* Level 1 interface identifiers: where a source's packets come from and go to. */
 	__u16 ingress_interface;
 	__u16 egress_interface;
-	/* Interface identifiers of level 2, all ones: not available. */
+	/* Level 2 interface identifiers; all ones: not available. */
 	__u32 ingress_interface_level2;
 	__u32 egress_interface_level2;
 	/* What is added to the monotonic clock, nanoseconds. */
 	__u64 clock_offset;
-	/* Utilization of the egress interface, all ones: not available. */
+	/* Utilization of the egress interface; all ones: not available. */
 	__u32 egress_utilization;
 	/* The largest IP packet the egress interface sends, bytes. */
 	__u32 mtu;
@@ -51,23 +51,23 @@ struct config {
 	__u8 discard;
 	__u8 hop_words;
 	__u8 remaining_hops;
-	/* Whether the checksum complement makes up for what changed. */
+	/* Whether the checksum complement compensates the changes. */
 	__u8 complement;
-	/* What a source writes. */
+	/* The version that a source writes. */
 	__u8 version;
-	/* Where steered packets enter, and where instrumented ones leave: interface indexes. */
+	/* Where steered packets enter the shim, and where packets with INT leave it: interface indexes. */
 	__u32 shim_in;
 	__u32 shim_out;
 	__u32 device;
-	/* Longest time between two events of a flow, microseconds; 0: an event for every packet. */
+	/* Minimum time between two events of a flow, microseconds; 0: an event for every packet. */
 	__u32 interval_us;
-	/* Bytes that INT may add to a segment on its whole way. */
+	/* Bytes that INT may add to a segment along the whole path. */
 	__u32 room;
-	/* Whether one packet of a flow gets INT in each interval; 0: all do. */
+	/* Whether one packet of a flow gets INT in each interval; 0: every packet does. */
 	__u32 slices;
 };
 
-/* What happened to a packet; each counts once in its program. */
+/* The outcome for a packet; each counts once in its program. */
 enum outcome {
 	NOT_IP,
 	NOT_WATCHED,
@@ -108,68 +108,68 @@ enum outcome {
 	OUTCOMES,
 };
 
-/* Most of a packet that an event carries, bytes: headers and INT. */
+/* Maximum bytes of a packet that an event carries: headers and INT. */
 #define EVENT_BYTES 512
 
-/* What the counters of watched traffic count: all of it, and what of it left with INT. */
+/* The counters of watched traffic: all of it, and the part that left with INT. */
 enum traffic {
 	WATCHED,
 	WITH_INT,
 	TRAFFICS,
 };
 
-/* How much traffic there was, in IP bytes without INT. */
+/* A volume of traffic, in IP bytes without INT. */
 struct volume {
 	__u64 packets;
 	__u64 bytes;
 };
 
-/* Why the agent hears of a packet. */
+/* The reason for an event. */
 enum event_kind {
-	/* It came with INT and is about to lose it. */
+	/* It arrived with INT, which is about to be removed. */
 	EVENT_ARRIVED = 0,
-	/* It leaves, and this host reports of it. */
+	/* It leaves, and this host reports it. */
 	EVENT_LEAVES = 1,
-	/* It leaves, and its flow has no proof that the destination removes INT, or one that ends soon. */
+	/* It leaves, and its flow has no proof that the destination removes INT, or one that expires soon. */
 	EVENT_UNPROVEN = 2,
-	/* It was a probe of another agent; INT is removed from it, and the host does not get it. */
+	/* It was another agent's probe; INT is removed from it, and the host does not receive it. */
 	EVENT_PROBE = 3,
-	/* It was the answer of another agent about a flow of a container, and the container does not get it. */
+	/* It was another agent's answer about a flow of a container, which the container does not receive. */
 	EVENT_ANSWER = 4,
 };
 
-/* A packet that came out of the domain, or into it, and is worth a report. */
+/* A packet into or out of the domain that is worth a report. */
 struct event {
 	/* When it was seen, nanoseconds of the agent's clock. */
 	__u64 time;
-	/* Bytes in the packet, and of them in `bytes`. */
+	/* Bytes of the packet, and the number of them in `bytes`. */
 	__u32 length;
 	__u32 captured;
 	/* The interface it was seen on. */
 	__u32 device;
 	/* `enum event_kind`. */
 	__u32 kind;
-	/* Queue id and occupancy as metadata, of what leaves; all ones: not available. */
+	/* Queue id and occupancy as metadata, of outgoing packets; all ones: not available. */
 	__u32 queue;
 	/*
-	 * The largest packet that passes to the destination, as far as is known, of what has no proof; of a probe how many
-	 * packets with INT were counted of its flow.
+	 * For flows without a proof, the largest packet known to pass to the destination;
+	 * for probes, the number of the flow's packets with INT counted so far.
 	 */
 	__u32 mtu;
 	__u8 bytes[EVENT_BYTES];
 };
 
-/* Most rules of the watchlist: one bit each in the prefix maps. */
+/* Maximum number of watchlist rules: one bit each in the prefix maps. */
 #define MAX_RULES 64
 
-/* What a rule asks beside its prefixes. */
+/* What a rule matches besides its prefixes. */
 struct rule {
 	/* IP protocol. */
 	__u8 protocol;
 	__u8 any_protocol;
-	/* Whether ports are asked for, which only TCP and UDP have. */
+	/* Whether ports are matched, which only TCP and UDP have. */
 	__u8 ports;
-	/* Whether what matches is as if it were on no list. */
+	/* Whether a match is an exception, as if on no list. */
 	__u8 except;
 	__u16 source_first;
 	__u16 source_last;
@@ -177,17 +177,17 @@ struct rule {
 	__u16 destination_last;
 };
 
-/* Most collectors whose reports are never watched. */
+/* Maximum number of collectors whose reports are never watched. */
 #define MAX_COLLECTORS 8
 
-/* Where reports go: what is sent there over UDP is not watched. */
+/* The destination of reports: UDP to it is not watched. */
 struct collector {
 	__u8 address[16];
 	__be16 port;
 	__u16 padding;
 };
 
-/* Rules that any address satisfies, and how many rules there are. */
+/* Rules that match any address, and the number of rules. */
 struct rules {
 	__u64 any_source;
 	__u64 any_destination;
@@ -225,23 +225,23 @@ struct peer {
 
 /* The proof that the destination of a flow removes INT. Times are of the monotonic clock, nanoseconds. */
 struct proof {
-	/* INT is started until then. */
+	/* INT is started until this time. */
 	__u64 until;
-	/* From then on the agent is told, so that it probes again. */
+	/* From this time on the flow's packets raise events, so that the agent probes again. */
 	__u64 renew_at;
-	/* When it was last told. */
+	/* When such an event was last raised. */
 	__u64 told;
 	/* The largest packet that was proven, bytes of IP. */
 	__u32 mtu;
 	__u32 padding;
 };
 
-/* A flow whose packets the agent waits for at the ingress. */
+/* A flow whose packets the agent awaits at the ingress. */
 struct witness {
 	struct flow flow;
 	/* The device the flow's probe came in by. */
 	__u32 device;
-	/* Whether a packet of the flow has come in by it since. */
+	/* Whether a packet of the flow has arrived there since. */
 	__u32 seen;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What of the kernel's own structures is read? The loader finds each field where the running kernel has it. */
+/* The kernel's structures, as far as they are read; the loader relocates each field. */
 #pragma once
 
 #include <linux/types.h>
@@ -32,7 +32,7 @@ struct gnet_stats_queue {
 };
 
 struct Qdisc {
-	/* Null: packets do not wait. */
+	/* Null: packets are not queued. */
 	void *enqueue;
 	unsigned int flags;
 	struct gnet_stats_queue qstats;
@@ -91,7 +91,7 @@ struct sock {
 	unsigned short sk_protocol;
 };
 
-/* Begins as a `sock`. */
+/* Begins with a `sock`. */
 struct inet_connection_sock {
 	unsigned int icsk_pmtu_cookie;
 	unsigned char icsk_retransmits;
@@ -126,17 +126,17 @@ struct sk_buff {
 #define AF_INET 2
 #define AF_INET6 10
 
-/* Of `skc_state`: what is not, not any more or not yet a whole socket, and what has no packets of its own. */
+/* Of `skc_state`: not a full socket, before or after a connection, and one without packets of its own. */
 #define TCP_ESTABLISHED_STATE 1
 #define TCP_TIME_WAIT_STATE 6
 #define TCP_LISTEN_STATE 10
 #define TCP_NEW_SYN_RECV_STATE 12
 
-/* Of `net_device.state`: it is up; nobody is at the other end. */
+/* Of `net_device.state`: the device is up; it has no carrier. */
 #define LINK_STATE_START (1UL << 0)
 #define LINK_STATE_NOCARRIER (1UL << 2)
 
-/* Of `Qdisc.flags`: one of the kernel's own, which drops everything; packets go past an empty one; a queue for each of the device's; numbers for each processor; without a lock; in the device. */
+/* Of `Qdisc.flags`: drops all; bypassed if empty; a queue per device queue; per-CPU; lockless; offloaded. */
 #define TCQ_F_BUILTIN 0x1
 #define TCQ_F_CAN_BYPASS 0x4
 #define TCQ_F_MQROOT 0x8
@@ -144,8 +144,8 @@ struct sk_buff {
 #define TCQ_F_NOLOCK 0x100
 #define TCQ_F_OFFLOADED 0x200
 
-/* Of `Qdisc.state`, of one without a lock: packets wait in it, or may. */
+/* Of `Qdisc.state`, of one without a lock: packets are queued in it, or may be. */
 #define QDISC_STATE_NON_EMPTY 0xcUL
 
-/* Of `skb_shared_info.tx_flags`: the application wants to hear when the packet leaves, by hardware, driver or queue. */
+/* Of `skb_shared_info.tx_flags`: a timestamp of sending is requested, by hardware, driver or queue. */
 #define SKBTX_TIMESTAMPS 0x43

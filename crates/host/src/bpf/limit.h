@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* How often the agent is told of flows, probes and answers: strangers can cause all of them. */
+/* Rate limits on events of flows, probes and answers: strangers can cause all of them. */
 #pragma once
 
 #include "scratch.h"
 
-/* How long a window is, nanoseconds, and how often each thing may happen in it on one processor. */
+/* The length of a window, nanoseconds, and the number of events of each kind in it on one processor. */
 #define WINDOW_NS 100000000ULL
 #define MAX_IN_WINDOW 256U
 
@@ -18,7 +18,7 @@ enum limited {
 };
 
 struct window {
-	/* When it began, of the monotonic clock. */
+	/* The start of the window, of the monotonic clock. */
 	__u64 since;
 	__u64 count;
 };
@@ -30,7 +30,7 @@ struct {
 	__type(value, struct window);
 } WINDOWS SEC(".maps");
 
-/* Whether it may happen once more. */
+/* Whether another event is within the limit. */
 static __always_inline int is_within(__u32 limit, __u64 now)
 {
 	struct window *window = bpf_map_lookup_elem(&WINDOWS, &limit);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* How do the headers of a packet get to where they are read? */
+/* Copying and reading the headers of a packet. */
 #pragma once
 
 #include "packet.h"
@@ -18,14 +18,14 @@ static __always_inline int load(struct __sk_buff *skb, struct packet *packet, __
 	return 0;
 }
 
-/* Bytes in front of the first of `WORDS`, which then ends where a header does, or four bytes before. */
+/* Bytes before the first of `WORDS`, which then ends where a header does, or four bytes before. */
 #define BEFORE_WORDS 6
-/* Most words of eight bytes that are copied one by one; of more, the kernel's own copy is the quicker one. */
+/* Maximum number of eight-byte words copied one by one; for more, the kernel's own copy is faster. */
 #define WORDS 17
 
 /*
- * Copies the first piece of the packet, and says how much; 0: nothing, for it is too short or too long. Headers are mostly
- * in it, while payload is in pages that take longer to reach, and it is there to be read without the kernel's help.
+ * Copies the first piece of the packet, and returns its length; 0: it is too short or too long. Headers
+ * are mostly in it and readable without a helper call; payload is in pages that take longer to reach.
  */
 static __always_inline __u32 copy_first_piece(const struct __sk_buff *skb, struct packet *packet)
 {
@@ -50,8 +50,8 @@ static __always_inline __u32 copy_first_piece(const struct __sk_buff *skb, struc
 }
 
 /*
- * Copies the start of the packet into `packet->head`; returns the outcome that ends the work, or 0. Where all headers
- * there can be in front of INT are in the first piece, that is enough until a mark says that there is INT.
+ * Copies the start of the packet into `packet->head`; returns the outcome that ends the work, or 0. Where
+ * the first piece holds all possible headers before INT, that is enough until a mark indicates INT.
  */
 static __always_inline int load_head(struct __sk_buff *skb, struct packet *packet)
 {
@@ -63,14 +63,14 @@ static __always_inline int load_head(struct __sk_buff *skb, struct packet *packe
 	return 0;
 }
 
-/* Makes as much of the packet visible as there is room for. */
+/* Makes as much of the packet visible as the buffer holds. */
 static __always_inline void look_further(struct __sk_buff *skb, struct packet *packet)
 {
 	if (packet->visible < HEAD_BYTES && packet->visible < skb->len)
 		load(skb, packet, HEAD_BYTES);
 }
 
-/* Where the L4 header ends, as far as that is visible; options may reach behind the first piece. */
+/* Where the L4 header ends, as far as it is visible; options may reach behind the first piece. */
 static __always_inline __u32 l4_end(const struct packet *packet)
 {
 	__u32 end = packet->l4 + sizeof(struct tcphdr);
@@ -85,7 +85,7 @@ static __always_inline int read_packet(struct __sk_buff *skb, struct packet *pac
 {
 	int fault = load_head(skb, packet);
 
-	/* What is there is of an earlier packet. */
+	/* The buffer still holds an earlier packet. */
 	packet->version = 0;
 	if (fault)
 		return fault;
@@ -105,7 +105,7 @@ static __always_inline int read_packet(struct __sk_buff *skb, struct packet *pac
 	}
 	if (fault)
 		return fault;
-	/* The frame may be padded behind the packet, but never shorter. */
+	/* The frame may be padded after the packet, but never shorter. */
 	if (packet->end > skb->len)
 		return MALFORMED;
 	if (l4_end(packet) > packet->visible)

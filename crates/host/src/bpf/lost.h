@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What does the kernel's own description of a dropped packet say, whoever asks? */
+/* The kernel's metadata of a dropped packet, for all programs that watch drops. */
 #pragma once
 
 #include <bpf/bpf_core_read.h>
 
 #include "kernel.h"
 
-/* How many packets the device would have sent, or has received, for this one. */
+/* The number of packets on the wire that this one stands for. */
 static __always_inline __u32 segments_of(const struct sk_buff *skb)
 {
 	const struct skb_shared_info *shared = (void *)(BPF_CORE_READ(skb, head) + BPF_CORE_READ(skb, end));
@@ -15,13 +15,13 @@ static __always_inline __u32 segments_of(const struct sk_buff *skb)
 	return segments ? segments : 1;
 }
 
-/* The packet's route; null: it has none. */
+/* The packet's route; null: none. */
 static __always_inline const struct dst_entry *route_of(const struct sk_buff *skb)
 {
 	return (void *)(BPF_CORE_READ(skb, _skb_refdst) & ~SKB_DST_NOREF);
 }
 
-/* The error number of a route, which IPv4 keeps as it is and IPv6 as its negative; 0: none. */
+/* The error number of a route, which IPv4 stores as it is and IPv6 as its negative; 0: none. */
 static __always_inline __u16 error_of(const struct dst_entry *route)
 {
 	short error = route ? BPF_CORE_READ(route, error) : 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What do the classifiers keep? */
+/* The maps of the classifiers. */
 #pragma once
 
 #include "intf.h"
 
-/* Most interfaces on which programs run: devices into the domain, and the far side of a shim for each. */
+/* Maximum number of interfaces with programs: devices into the domain, and their shims' far sides. */
 #define MAX_INTERFACES 1024
 
 /* By interface index: of a device that leads into the domain, or of its shim's far side. */
@@ -15,7 +15,7 @@ struct {
 	__type(value, struct config);
 } CONFIG SEC(".maps");
 
-/* How often `CONFIG` has changed; counted behind each change. */
+/* The number of changes to `CONFIG`; incremented after each change. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -23,7 +23,7 @@ struct {
 	__type(value, __u64);
 } CHANGES SEC(".maps");
 
-/* Until when INT is started, nanoseconds of the monotonic clock: an agent that does nothing any more does not move it. */
+/* INT is started until this time, nanoseconds of the monotonic clock; a hung agent stops moving it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -31,7 +31,7 @@ struct {
 	__type(value, __u64);
 } HEARTBEAT SEC(".maps");
 
-/* Whether the agent has been at work lately. */
+/* Whether the agent has run lately. */
 static __always_inline int agent_is_alive(__u64 now)
 {
 	__u32 zero = 0;
@@ -40,17 +40,17 @@ static __always_inline int agent_is_alive(__u64 now)
 	return until && now < *until;
 }
 
-/* Of how many interfaces each processor keeps a copy of the configuration. */
+/* The number of interfaces whose configuration each processor caches. */
 #define COPIES 64
 
-/* The configuration of one interface, as it was after so many changes. */
+/* The configuration of one interface, and the number of changes that it reflects. */
 struct copy {
 	__u64 changes;
 	__u32 interface;
 	struct config config;
 };
 
-/* What is in `CONFIG`, where nothing is hashed. */
+/* A cache of `CONFIG` without hashing. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, COPIES);
@@ -75,7 +75,7 @@ static __always_inline void count_traffic(__u32 traffic, __u64 packets, __u64 by
 	volume->bytes += bytes;
 }
 
-/* Takes the configuration of an interface over from the agent; null: INT is not on that interface. */
+/* Copies the configuration of an interface from the agent's map; null: no INT on that interface. */
 static __always_inline struct config *copy_config(struct copy *copy, __u32 interface, __u64 changes)
 {
 	const struct config *config = bpf_map_lookup_elem(&CONFIG, &interface);
@@ -88,7 +88,7 @@ static __always_inline struct config *copy_config(struct copy *copy, __u32 inter
 	return &copy->config;
 }
 
-/* What is to be done with packets on the interface; null: nothing. */
+/* The configuration of the packet's interface; null: no INT. */
 static __always_inline struct config *configuration(const struct __sk_buff *skb)
 {
 	__u32 zero = 0, interface = skb->ifindex, place = interface % COPIES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Where are the headers of a packet? */
+/* The headers of a packet and their offsets. */
 #pragma once
 
 #include <linux/if_ether.h>
@@ -11,31 +11,31 @@
 
 #include "scratch.h"
 
-/* Where the IP header starts; tags are beside the frame, not in it. */
+/* Offset of the IP header; tags are beside the frame, not in it. */
 #define L3 ((__u32)sizeof(struct ethhdr))
-/* Most bytes of headers in front of INT: Ethernet, IPv4 and TCP with all their options. */
+/* Maximum bytes of headers before INT: Ethernet, IPv4 and TCP with all their options. */
 #define MAX_HEADERS (L3 + 60 + 60)
-/* Bytes of headers that a first piece has at least, if it has them all: Ethernet, IPv4, and TCP with timestamps. */
+/* Minimum bytes of a first piece that holds all headers: Ethernet, IPv4, and TCP with timestamps. */
 #define MIN_HEADERS (L3 + 20 + 32)
 /* Fragment offset and More Fragments of an IPv4 header. */
 #define FRAGMENT_BITS 0x3fff
 #define DONT_FRAGMENT 0x4000
 
-/* Bytes of a packet's start that are looked at. */
+/* Bytes of a packet's start that are read. */
 #define HEAD_BYTES 256
 
-/* The first bytes of the packet, and what is where in them. */
+/* The first bytes of the packet, and the offsets in them. */
 struct packet {
 	__u8 head[HEAD_BYTES];
-	/* A piece of what is further behind. */
+	/* A piece of what follows them. */
 	__u8 piece[HEAD_BYTES];
-	/* How many bytes of the packet are in `head`. */
+	/* The number of packet bytes in `head`. */
 	__u32 visible;
 	/* Offsets from the start of the frame; `end` by the IP header's length. */
 	__u32 l4;
 	__u32 behind_l4;
 	__u32 end;
-	/* The largest packet that may leave, bytes of IP; of what goes out alone. */
+	/* The largest packet that may leave, bytes of IP; of outgoing packets only. */
 	__u32 mtu;
 	/* The largest packet from which the destination is proven to remove INT. */
 	__u32 proven_mtu;
@@ -44,7 +44,7 @@ struct packet {
 	__u8 dscp;
 };
 
-/* The packet at hand, too large for the stack. */
+/* The current packet, which is too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -52,7 +52,7 @@ struct {
 	__type(value, struct packet);
 } SCRATCH SEC(".maps");
 
-/* Memory for the packet at hand; what is in it is of an earlier one. */
+/* Memory for the current packet; it still holds an earlier one. */
 static __always_inline struct packet *packet_at_hand(void)
 {
 	__u32 zero = 0;
@@ -100,7 +100,7 @@ static __always_inline int read_ipv4(struct packet *packet)
 	packet->dscp = ip->tos >> 2;
 	packet->l4 = L3 + header_bytes;
 	packet->end = L3 + total;
-	/* INT is not for fragments: what is behind the first one's end would move. */
+	/* Fragments get no INT: the data behind the first one's end would move. */
 	return ip->frag_off & bpf_htons(FRAGMENT_BITS) ? FRAGMENT : 0;
 }
 
@@ -155,10 +155,10 @@ static __always_inline int read_l4(struct packet *packet)
 	return 0;
 }
 
-/* Most bytes that are read of INT before it is known to be some: shim and header. */
+/* Maximum bytes read before INT is recognised: shim and header. */
 #define MIN_INT 16
 
-/* Where INT stands behind L4: behind UDP, and behind TCP or its options. */
+/* Where INT is behind L4: behind UDP, and behind TCP or its options. */
 static __always_inline __u32 payload_at(const struct packet *packet, const struct config *config)
 {
 	if (packet->protocol == IPPROTO_TCP && config->before_tcp_options)

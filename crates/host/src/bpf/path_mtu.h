@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The largest packet that passes the whole way to a destination, as far as this host knows. */
+/* The largest packet that passes along the whole path to a destination, as far as this host knows. */
 #pragma once
 
 #include <bpf/bpf_core_read.h>
@@ -11,13 +11,13 @@
 #include "socket.h"
 #include "watch.h"
 
-/* How long a path MTU that a router announced is believed, nanoseconds: as long as the kernel does. */
+/* How long a path MTU announced by a router is believed, nanoseconds: as long as in the kernel. */
 #define PATH_MTU_NS 600000000000ULL
-/* The least path MTU that is believed: what every IPv6 link has, and what the kernel believes of IPv4. */
+/* The minimum path MTU that is believed: that of all IPv6 links, and the kernel's minimum for IPv4. */
 #define MIN_MTU_IPV4 552U
 #define MIN_MTU_IPV6 1280U
 
-/* What an ICMP message about a packet that was too large quotes, and where: its own header is 8 bytes. */
+/* The layout of the quote in an ICMP message about a packet that was too large: its own header is 8 bytes. */
 #define ICMP_HEADER_BYTES 8
 #define ICMP_UNREACHABLE 3
 #define ICMP_FRAGMENTATION_NEEDED 4
@@ -30,7 +30,7 @@ struct path_mtu {
 	__u32 padding;
 };
 
-/* What routers announced, by destination. */
+/* Path MTUs announced by routers, by destination. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -75,7 +75,7 @@ static __always_inline __u32 mtu_of_route(struct __sk_buff *skb)
 	return 0;
 }
 
-/* The path MTU that the packet's own TCP socket knows; 0: it has none. */
+/* The path MTU that the packet's own TCP socket knows; 0: none. */
 static __always_inline __u32 mtu_of_socket(struct __sk_buff *skb)
 {
 	const struct inet_connection_sock *socket = tcp_socket(skb);
@@ -97,10 +97,10 @@ static __always_inline void lower_to(__u32 *mtu, __u32 other)
 		*mtu = other;
 }
 
-/* Path MTUs are rounded down to it, so that there are not more of them than `source` can be told of. */
+/* Path MTUs are rounded down to a multiple, which limits their number in handovers. */
 #define MTU_STEP 16U
 
-/* The largest packet that may leave for the destination, by the device and by what is known of the path. */
+/* The largest packet that may leave for the destination, limited by the device and the known path MTU. */
 static __always_inline __u32 path_mtu(struct __sk_buff *skb, const struct config *config,
 				      const struct prefix *destination, __u64 now)
 {
@@ -112,7 +112,7 @@ static __always_inline __u32 path_mtu(struct __sk_buff *skb, const struct config
 	return mtu < config->mtu ? mtu & ~(MTU_STEP - 1) : mtu;
 }
 
-/* Whether the packet says that another one was too large for a link; no INT is in it. */
+/* Whether the packet reports that another one was too large for a link; it carries no INT. */
 static __always_inline int is_too_big_message(const struct packet *packet)
 {
 	const __u8 *icmp = head_at(packet, packet->l4);
@@ -125,7 +125,7 @@ static __always_inline int is_too_big_message(const struct packet *packet)
 	return packet->version == 6 && packet->protocol == IPPROTO_ICMPV6 && icmp[0] == ICMPV6_TOO_BIG;
 }
 
-/* Where the quoted packet goes; returns 0 where the message does not quote the header that it has to. */
+/* The destination of the quoted packet; returns 0 where the message does not quote the required header. */
 static __always_inline int quoted_destination(struct __sk_buff *skb, const struct packet *packet,
 					      struct prefix *destination)
 {
@@ -143,8 +143,8 @@ static __always_inline int quoted_destination(struct __sk_buff *skb, const struc
 }
 
 /*
- * Whether the quoted packet is a datagram with INT. The kernel would report an error to its socket, although the datagram
- * was not too large without INT. TCP still receives the message, and lowers its path MTU.
+ * Whether the quoted packet is a datagram with INT. The kernel would report an error to its socket, although
+ * the datagram was not too large without INT. TCP still receives the message, and lowers its path MTU.
  */
 static __always_inline int quotes_int(struct __sk_buff *skb, const struct packet *packet, const struct config *config)
 {
@@ -173,8 +173,8 @@ static __always_inline int quotes_int(struct __sk_buff *skb, const struct packet
 }
 
 /*
- * Notes the path MTU that a router announces. The kernel learns it of packets without INT alone: behind a new UDP header
- * the quoted packet is of no socket, and a connection that obeys gets INT on top. Returns whether the message ends here.
+ * Records a router's path MTU. The kernel learns it from packets without INT only: with a new UDP header the
+ * quote has no socket, and a connection that obeys gets INT on top. Returns whether the message ends here.
  */
 VERIFIED_ONCE int note_path_mtu(struct __sk_buff *skb)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The hosts that INT is exchanged with: those of `[[peer]]`. */
+/* The hosts to exchange INT with: those of `[[peer]]`. */
 #pragma once
 
 #include "intf.h"
 
-/* Most prefixes. */
+/* Maximum number of prefixes. */
 #define MAX_PEERS 16384
-/* Most sources that have been granted a lease. */
+/* Maximum number of sources with a lease. */
 #define MAX_GRANTED 4096
 
 struct {
@@ -17,7 +17,7 @@ struct {
 	__type(value, struct peer);
 } PEERS SEC(".maps");
 
-/* Addresses that may send INT to this host; the agent removes one some time after its lease has ended. */
+/* Addresses that may send INT to this host; the agent removes them some time after their lease ends. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_GRANTED);
@@ -25,7 +25,7 @@ struct {
 	__type(value, __u32);
 } GRANTED SEC(".maps");
 
-/* The peer with this address; null: there is none. */
+/* The peer with this address; null: not a peer. */
 static __always_inline const struct peer *peer_at(const struct prefix *address)
 {
 	return bpf_map_lookup_elem(&PEERS, address);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Probes of other agents, and the packets that show that a probe took the way of its flow. */
+/* Probes of other agents, and the packets which prove that a probe took the path of its flow. */
 #pragma once
 
 #include "events.h"
@@ -7,10 +7,10 @@
 #include "peer.h"
 #include "sink.h"
 
-/* What a message between agents begins with: "INBL". */
+/* The start of a message between agents: "INBL". */
 #define PROBE_MAGIC bpf_htonl(0x494e424c)
 
-/* Most flows that are waited for; the agent, which writes them, finds the place of a flow in the same way. */
+/* Maximum number of awaited flows; the agent, which writes them, computes places in the same way. */
 #define MAX_WITNESSES 4096
 
 struct {
@@ -20,7 +20,7 @@ struct {
 	__type(value, struct witness);
 } WITNESSES SEC(".maps");
 
-/* How many packets with INT of the flow at each place have come in; the agent knows since when it is that flow's. */
+/* The count of incoming packets with INT of the flow at each place; the agent knows since when. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, MAX_WITNESSES);
@@ -57,7 +57,7 @@ static __always_inline __u32 place_of_witness(const struct flow *flow)
 	return (mixed ^ mixed >> 8) % MAX_WITNESSES;
 }
 
-/* Gives a probe, from which INT is removed, to the agent; returns what became of it. */
+/* Passes a probe, whose INT is removed, to the agent; returns the outcome. */
 static __always_inline int hand_in_probe(struct __sk_buff *skb, __u32 place)
 {
 	const __u64 *arrived = bpf_map_lookup_elem(&ARRIVED, &place);
@@ -67,7 +67,7 @@ static __always_inline int hand_in_probe(struct __sk_buff *skb, __u32 place)
 
 	if (outcome == PROBE)
 		tell(skb, now, EVENT_PROBE, NOT_AVAILABLE, arrived ? *arrived : 0);
-	/* It ends here, and is no packet of its flow whose loss anybody should hear of. */
+	/* It ends here, and its drop must not be reported as a loss of its flow. */
 	bpf_skb_store_bytes(skb, L3, &no_version, sizeof(no_version), 0);
 	return outcome;
 }
@@ -82,7 +82,7 @@ static __always_inline void flow_at(const struct packet *packet, __u32 l4, __u8 
 	flow->protocol = protocol;
 }
 
-/* Notes that a packet of `flow` has come in by `device`, with INT or without. */
+/* Records that a packet of `flow` has come in by `device`, with INT or without. */
 static __always_inline void bear_witness(const struct flow *flow, __u32 device, int had_int)
 {
 	__u32 place = place_of_witness(flow);

@@ -7,9 +7,9 @@
 #include "path_mtu.h"
 #include "peer.h"
 
-/* Most flows with a proof. */
+/* Maximum number of flows with a proof. */
 #define MAX_PROOFS 16384
-/* How long the agent is not told of the same flow again, nanoseconds: without a proof, and with one that ends soon. */
+/* Minimum time between two events of a flow, nanoseconds: without a proof, and with one that expires soon. */
 #define TELL_AGAIN_NS 1000000000ULL
 #define RENEW_AGAIN_NS 150000000ULL
 
@@ -21,7 +21,7 @@ struct {
 	__type(value, struct proof);
 } PROOFS SEC(".maps");
 
-/* When the agent was last told of a flow without a proof. */
+/* When a flow without a proof last raised an event. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -30,8 +30,8 @@ struct {
 } UNPROVEN SEC(".maps");
 
 /*
- * Whether the packet's flow may be probed. Of TCP it is a connection: a SYN, or what answers one, may go to an address
- * that somebody has forged, and the last packets are not worth a probe.
+ * Whether the packet's flow may be probed. For TCP only a connection is: a SYN, or the
+ * answer to one, may go to a forged address, and its last packets are not worth a probe.
  */
 static __always_inline int may_be_probed(const struct packet *packet)
 {
@@ -42,7 +42,7 @@ static __always_inline int may_be_probed(const struct packet *packet)
 	return header->ack && !header->syn && !header->rst && !header->fin;
 }
 
-/* Whether this host itself has chosen the destination: a datagram of a socket that is not connected may be an answer. */
+/* Whether this host has chosen the destination: a datagram of an unconnected socket may be an answer. */
 static __always_inline int is_chosen(struct __sk_buff *skb, const struct packet *packet)
 {
 	const struct sock *sk = BPF_CORE_READ((struct sk_buff *)skb, sk);
@@ -53,7 +53,7 @@ static __always_inline int is_chosen(struct __sk_buff *skb, const struct packet 
 	       BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_ESTABLISHED_STATE;
 }
 
-/* Tells the agent of a packet whose flow is to be probed. */
+/* Sends an event for a packet whose flow is to be probed. */
 VERIFIED_ONCE int tell_unproven(struct __sk_buff *skb, const struct prefix *destination, __u64 now,
 				__u32 is_chosen)
 {
@@ -64,7 +64,7 @@ VERIFIED_ONCE int tell_unproven(struct __sk_buff *skb, const struct prefix *dest
 	return tell(skb, now, EVENT_UNPROVEN, is_chosen, path_mtu(skb, config, destination, now));
 }
 
-/* Whether it is time to tell the agent of a flow without a proof. */
+/* Whether an event for a flow without a proof is due. */
 static __always_inline int is_to_be_told(const struct flow *flow, __u64 now)
 {
 	__u64 *last = bpf_map_lookup_elem(&UNPROVEN, flow);
@@ -77,7 +77,7 @@ static __always_inline int is_to_be_told(const struct flow *flow, __u64 now)
 	return 1;
 }
 
-/* Whether the destination of a watched packet is proven to remove INT; the agent is told of a flow it is to probe. */
+/* Whether the destination of a watched packet is proven to remove INT; sends an event for a flow to probe. */
 static __always_inline int is_proven(struct __sk_buff *skb, struct packet *packet, const struct flow *flow,
 				     __u64 now)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What waits in the root queue of the device that a packet leaves by? */
+/* The root queue of the device that a packet leaves by. */
 #pragma once
 
 #include <bpf/bpf_core_read.h>
 
 #include "kernel.h"
 
-/* The kernel does not say. */
+/* The occupancy is not available. */
 #define QUEUE_UNKNOWN 0xffffffffU
-/* Most that an occupancy of 24 bits says. */
+/* Maximum value of a 24-bit occupancy. */
 #define MAX_OCCUPANCY 0x00ffffff
 
 /*
- * What waits in the root queue of the device a packet leaves by. Where there is no queue, several, or one whose numbers
- * are kept for each processor or in the device, nobody knows.
+ * The bytes waiting in the root queue of the device that a packet leaves by. Unknown where there is no
+ * queue, where there are several, or where its counters are kept for each processor or in the device.
  */
 static __always_inline __u32 root_queue(struct __sk_buff *skb)
 {
@@ -29,8 +29,8 @@ static __always_inline __u32 root_queue(struct __sk_buff *skb)
 }
 
 /*
- * Whether a packet may wait in the root queue of the device it leaves by. It does not where there is none, and where the
- * kernel goes past an empty one; of several queues nobody knows yet which one it will be.
+ * Whether a packet may wait in the root queue of the device it leaves by. It does not where there is none,
+ * or where the kernel bypasses an empty one; of several queues the one it will enter is not known yet.
  */
 static __always_inline __u32 may_wait(struct __sk_buff *skb)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* How much waits in the queue that a packet is about to enter? */
+/* The occupancy of the queue that a packet is about to enter. */
 #pragma once
 
 #include "int.h"
 #include "maps.h"
 #include "qdisc.h"
 
-/* What is known of the queue of a device, as it was when a packet last came to it. */
+/* The state of a device's queue when a packet last came to it. */
 struct queue_note {
 	/* Queue id 0 and the occupancy in bytes; all ones: not available. */
 	__u32 occupancy;
-	/* Whether a packet may wait in it, after its INT is written. */
+	/* Whether a packet may wait in it after its INT is written. */
 	__u32 may_wait;
 };
 
-/* By the index of the device. */
+/* By interface index of the device. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_INTERFACES);
@@ -22,7 +22,7 @@ struct {
 	__type(value, struct queue_note);
 } QUEUES SEC(".maps");
 
-/* Notes what waits in the queue of the device this packet leaves by, if sources are asked for what depends on it. */
+/* Records the queue of the device that this packet leaves by, if sources are asked for what depends on it. */
 static __always_inline void note_queue(struct __sk_buff *skb, const struct config *config)
 {
 	struct queue_note note = { .occupancy = NOT_AVAILABLE };
@@ -41,7 +41,7 @@ static __always_inline void note_queue(struct __sk_buff *skb, const struct confi
 		bpf_map_update_elem(&QUEUES, &device, &note, BPF_ANY);
 }
 
-/* What was last noted of the queue that leads into the domain. */
+/* The last recorded occupancy of the queue that leads into the domain. */
 static __always_inline __u32 noted_queue(const struct config *config)
 {
 	const struct queue_note *noted;
@@ -52,7 +52,7 @@ static __always_inline __u32 noted_queue(const struct config *config)
 	return noted ? noted->occupancy : NOT_AVAILABLE;
 }
 
-/* Whether packets may wait in that queue: then nobody knows how long the host takes for one. */
+/* Whether packets may wait in that queue: the host's latency is then unknown. */
 static __always_inline __u32 noted_wait(const struct config *config)
 {
 	const struct queue_note *noted;

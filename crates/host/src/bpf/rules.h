@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Where is the flow watchlist? */
+/* The maps of the flow watchlist. */
 #pragma once
 
 #include "intf.h"
@@ -11,7 +11,7 @@ struct {
 	__type(value, struct rules);
 } RULES SEC(".maps");
 
-/* Which rules' prefixes hold an address: a bit each. */
+/* The rules whose prefixes contain an address: a bit each. */
 #define PREFIXES(name)                                  \
 	struct {                                        \
 		__uint(type, BPF_MAP_TYPE_LPM_TRIE);    \

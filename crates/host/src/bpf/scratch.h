@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What does every program need? Counters, and functions that are not verified again and again. */
+/* Counters, and functions that are verified only once, for all programs. */
 #pragma once
 
 #include "intf.h"
@@ -12,8 +12,8 @@ struct {
 } COUNTERS SEC(".maps");
 
 /*
- * A function that the verifier looks at once, and not along every way that leads to it. It knows nothing of what is in
- * the memory that pointers lead to, and takes each pointer for one that may be null.
+ * A function that the verifier checks once instead of along every path that leads to it.
+ * It assumes nothing about the memory behind pointers, and that each pointer may be null.
  */
 #define VERIFIED_ONCE __attribute__((noinline))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Whether the shim takes packets: what is sent into a device that is gone or down is lost. */
+/* Whether the shim accepts packets: those sent into a device that is gone or down are lost. */
 #pragma once
 
 #include <bpf/bpf_core_read.h>
@@ -8,10 +8,10 @@
 
 /* The kernel's devices by index, in lists of those whose index has the same remainder. */
 #define INDEX_BUCKETS 256
-/* How many devices of a list are looked at; packets get no INT where the shim is further behind. */
+/* Maximum number of devices searched in a list; packets get no INT where the shim is further down. */
 #define MAX_LOOKED_AT 32
 
-/* The device with this index in the network namespace of the packet's own; null: there is none. */
+/* The device with this index in the network namespace of the packet's own; null: not found. */
 static __always_inline const struct net_device *device_by_index(struct __sk_buff *skb, __u32 index)
 {
 	const struct hlist_head *buckets = BPF_CORE_READ((struct sk_buff *)skb, dev, nd_net.net, dev_index_head);
@@ -32,8 +32,8 @@ static __always_inline const struct net_device *device_by_index(struct __sk_buff
 }
 
 /*
- * Whether what enters the device gets out: it has no queue, or a real one. The kernel gives it one some time after its
- * carrier came, and until then it drops everything.
+ * Whether the device forwards what enters it: it has no queue, or a real one. The
+ * kernel adds that some time after the carrier is up, and until then drops everything.
  */
 static __always_inline int takes_packets(const struct net_device *device)
 {
@@ -42,7 +42,7 @@ static __always_inline int takes_packets(const struct net_device *device)
 	return qdisc && (!BPF_CORE_READ(qdisc, enqueue) || !(BPF_CORE_READ(qdisc, flags) & TCQ_F_BUILTIN));
 }
 
-/* Whether the near side of the shim is up and ready; its carrier says that the far side is up. */
+/* Whether the near side of the shim is up and ready; its carrier indicates that the far side is up. */
 static __always_inline int shim_is_up(struct __sk_buff *skb, const struct config *config)
 {
 	const struct net_device *near = device_by_index(skb, config->shim_in);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* How does INT end in a packet for this host? */
+/* Removal of INT from a packet for this host. */
 #pragma once
 
 #include "find.h"
 #include "headers.h"
 
-/* How many pieces INT can be in: a shim and 255 words. */
+/* The number of pieces that INT can span: a shim and 255 words. */
 #define MAX_PIECES 5
 
 /*
- * Sums the INT bytes, which may reach past the head. Host-INT's source counts a tail of zeros, whatever devices on the
- * way have written there.
+ * Sums the INT bytes, which may reach past the head. Host-INT's source
+ * counts a tail of zeros, whatever devices on the path wrote there.
  */
 static __always_inline __u64 sum_of_int(struct __sk_buff *skb, struct packet *packet,
 					const struct location *location)
@@ -37,7 +37,7 @@ static __always_inline __u64 sum_of_int(struct __sk_buff *skb, struct packet *pa
 	return sum;
 }
 
-/* The protocol that a packet had before INT took a new UDP header; 0: nothing says it. */
+/* The protocol that a packet had before INT added a new UDP header; 0: unknown. */
 static __always_inline __u8 original_protocol(const struct packet *packet, const struct location *location)
 {
 	const struct shim *shim = head_at(packet, location->shim);
@@ -50,7 +50,7 @@ static __always_inline __u8 original_protocol(const struct packet *packet, const
 	return tail->protocol == IPPROTO_TCP || tail->protocol == IPPROTO_UDP ? tail->protocol : 0;
 }
 
-/* Takes a new UDP header back; returns 0 where INT names what this host would have to decapsulate, or nothing. */
+/* Removes a new UDP header; returns 0 where INT names no protocol, or one to be decapsulated here. */
 static __always_inline int leave_new_udp(struct packet *packet, const struct location *location, __s32 shrunk)
 {
 	__u8 protocol = original_protocol(packet, location);
@@ -62,7 +62,7 @@ static __always_inline int leave_new_udp(struct packet *packet, const struct loc
 	return 1;
 }
 
-/* Gives back what marked INT behind the packet's own L4 header. */
+/* Restores what marked INT behind the packet's own L4 header. */
 static __always_inline void leave_l4(struct __sk_buff *skb, struct packet *packet,
 				     const struct config *config, const struct location *location)
 {
@@ -88,7 +88,7 @@ static __always_inline void leave_l4(struct __sk_buff *skb, struct packet *packe
 	correct_l4(packet, &change);
 }
 
-/* Takes INT out of the packet; returns what became of it. */
+/* Removes INT from the packet; returns the outcome. */
 static __always_inline int strip_int(struct __sk_buff *skb, struct packet *packet,
 				     const struct config *config, const struct location *location)
 {

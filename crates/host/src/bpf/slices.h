@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Which packets of a flow get INT, and that they do not overtake each other. */
+/* The packets of a flow that get INT, and the order of a flow's packets. */
 #pragma once
 
 #include "flow.h"
 #include "maps.h"
 
-/* Most flows that are kept apart; one that is forgotten begins anew. */
+/* Maximum number of flows; an evicted flow begins anew. */
 #define MAX_SLICED_FLOWS 65536
 /*
- * How long packets go on following one with INT after it has left the shim, nanoseconds: it is on its last steps to the
- * device's queue, maybe on another processor.
+ * How long packets continue to follow one with INT after it has left the shim,
+ * nanoseconds: it is on its last steps to the device's queue, maybe on another processor.
  */
 #define SETTLE_NS 20000ULL
-/* How long a packet is believed to be in the shim, nanoseconds; one that got lost there never leaves it. */
+/* How long a packet is assumed to be in the shim, nanoseconds; one that was lost there never leaves it. */
 #define MAX_INSIDE_NS 100000000ULL
 
 /*
- * How many packets of a flow are in the shim at most for INT: they stand in the processor's backlog, which drops what is
- * beyond 1,000 by default.
+ * Maximum number of a flow's packets in the shim for INT: they wait in
+ * the processor's backlog, which drops packets beyond 1,000 by default.
  */
 #define MAX_INSIDE 128
 
-/* A flow on its way out. Times are of the monotonic clock, nanoseconds. */
+/* An outgoing flow. Times are of the monotonic clock, nanoseconds. */
 struct sliced_flow {
 	/* When INT was last started in it; 0: never. */
 	__u64 started;
@@ -29,11 +29,11 @@ struct sliced_flow {
 	__u64 entered;
 	/* When a packet with INT last left it. */
 	__u64 left;
-	/* How many packets are in the shim. */
+	/* The number of packets in the shim. */
 	__s32 inside;
-	/* Whether the next datagram that leaves the shim gets INT: one of those that were sent in one call. */
+	/* Whether the next datagram that leaves the shim gets INT: one of those sent in one call. */
 	__u32 is_due;
-	/* How many packets have left with INT. */
+	/* The number of packets that have left with INT. */
 	__u64 with_int;
 };
 
@@ -47,7 +47,7 @@ struct {
 	__type(value, struct sliced_flow);
 } SLICED_FLOWS SEC(".maps");
 
-/* What is known of a flow; null: there is no room. */
+/* The state of a flow; null: the table is full. */
 static __always_inline struct sliced_flow *sliced_flow(const struct flow *flow)
 {
 	struct sliced_flow *sliced = bpf_map_lookup_elem(&SLICED_FLOWS, flow), none = {};
@@ -58,7 +58,7 @@ static __always_inline struct sliced_flow *sliced_flow(const struct flow *flow)
 	return bpf_map_lookup_elem(&SLICED_FLOWS, flow);
 }
 
-/* Whether the flow's next packet begins a slice: all of them where every packet is to have INT. */
+/* Whether the flow's next packet begins a slice; every packet does where all are to have INT. */
 static __always_inline int begins_slice(const struct sliced_flow *sliced, const struct config *config, __u64 now)
 {
 	__u64 interval = config->interval_us * 1000ULL;
@@ -66,13 +66,13 @@ static __always_inline int begins_slice(const struct sliced_flow *sliced, const 
 	return !config->slices || !sliced->started || now - sliced->started >= interval;
 }
 
-/* Whether there are as many packets of the flow in the shim as may be. */
+/* Whether the shim holds the maximum number of the flow's packets. */
 static __always_inline int is_full(const struct sliced_flow *sliced, __u64 now)
 {
 	return sliced->inside >= MAX_INSIDE && now - sliced->entered < MAX_INSIDE_NS;
 }
 
-/* Whether a packet that goes straight to the queue might overtake one of its flow. */
+/* Whether a packet that bypasses the shim might overtake one of its flow. */
 static __always_inline int would_overtake(const struct sliced_flow *sliced, __u64 now)
 {
 	if (sliced->inside > 0 && now - sliced->entered < MAX_INSIDE_NS)
@@ -80,10 +80,10 @@ static __always_inline int would_overtake(const struct sliced_flow *sliced, __u6
 	return now - sliced->left < SETTLE_NS;
 }
 
-/* Takes down that a packet enters the shim, which makes `packets` of it. */
+/* Records that a packet enters the shim, which makes `packets` of it. */
 static __always_inline void enter_shim(struct sliced_flow *sliced, __u32 packets, __u64 now)
 {
-	/* What did not leave in time is lost. */
+	/* Packets that did not leave in time are lost. */
 	if (sliced->inside && now - sliced->entered >= MAX_INSIDE_NS)
 		sliced->inside = 0;
 	sliced->entered = now;
@@ -91,8 +91,8 @@ static __always_inline void enter_shim(struct sliced_flow *sliced, __u32 packets
 }
 
 /*
- * Takes down that a packet leaves the shim; returns whether it gets INT. Of the datagrams of one call the first does: a
- * receiver that merges datagrams of equal length again could not find INT in each of them.
+ * Records that a packet leaves the shim; returns whether it gets INT. Of the datagrams of one call the
+ * first does: a receiver that merges datagrams of equal length could not find INT in each of them.
  */
 static __always_inline int leave_shim(struct sliced_flow *sliced, __u32 protocol, const struct config *config,
 				      int follows, __u64 now)

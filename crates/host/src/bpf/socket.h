@@ -8,14 +8,14 @@
 
 #include "kernel.h"
 
-/* The packet's own TCP socket; null: it comes from another one, or is forwarded. */
+/* The packet's own TCP socket; null: it comes from another socket, or is forwarded. */
 static __always_inline const struct inet_connection_sock *tcp_socket(struct __sk_buff *skb)
 {
 	const struct sock *sk = BPF_CORE_READ((struct sk_buff *)skb, sk);
 
 	if (!sk || BPF_CORE_READ(sk, sk_protocol) != IPPROTO_TCP)
 		return 0;
-	/* What stands in for a socket before and after a connection is shorter than one. */
+	/* The kernel's mini-sockets before and after a connection are shorter. */
 	switch (BPF_CORE_READ(sk, __sk_common.skc_state)) {
 	case TCP_TIME_WAIT_STATE:
 	case TCP_NEW_SYN_RECV_STATE:
@@ -25,7 +25,7 @@ static __always_inline const struct inet_connection_sock *tcp_socket(struct __sk
 	return (const struct inet_connection_sock *)sk;
 }
 
-/* Whether the application wants to be told when the packet leaves: each device that it leaves by would tell. */
+/* Whether the application requested a timestamp of sending, which each device on the way would send. */
 static __always_inline int is_timestamped(struct __sk_buff *skb)
 {
 	const struct sk_buff *packet = (struct sk_buff *)skb;
@@ -35,7 +35,7 @@ static __always_inline int is_timestamped(struct __sk_buff *skb)
 	return BPF_CORE_READ(shared, tx_flags) & SKBTX_TIMESTAMPS;
 }
 
-/* Whether the packet's connection has not been heard of since a timeout: INT may be what does not arrive. */
+/* Whether the connection has received nothing since a timeout: INT may be what gets packets lost. */
 static __always_inline int is_unanswered(struct __sk_buff *skb)
 {
 	const struct inet_connection_sock *socket = tcp_socket(skb);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* How does INT start in a packet of this host? */
+/* Insertion of INT into a packet of this host. */
 #pragma once
 
 #include "find.h"
@@ -9,14 +9,14 @@
 #include "int.h"
 #include "sequence.h"
 
-/* What is put where. */
+/* The layout of the inserted bytes. */
 struct insertion {
-	/* Where the gap is, and how many bytes of it stand in front of the shim. */
+	/* Where the gap is, and how many bytes of it precede the shim. */
 	__u32 at;
 	__u32 outer;
-	/* What is behind the shim. */
+	/* The words behind the shim. */
 	__u32 int_words;
-	/* Whether the host's own metadata is in it, and whether that did not fit. */
+	/* Whether the host's own metadata is included, and whether it did not fit. */
 	__u8 own;
 	__u8 mtu_exceeded;
 };
@@ -35,7 +35,7 @@ static __always_inline int fits(const struct packet *packet, const struct insert
 	return length <= packet->mtu && length <= most;
 }
 
-/* A checksum of all ones is a zero that an incremental update would not write again. */
+/* A checksum of all ones is a zero that an incremental update would not reproduce. */
 static __always_inline int is_ambiguous(const struct packet *packet)
 {
 	if (packet->version == 4 && ipv4(packet)->check == 0xffff)
@@ -43,28 +43,28 @@ static __always_inline int is_ambiguous(const struct packet *packet)
 	return packet->protocol == IPPROTO_TCP && tcp(packet)->check == 0xffff;
 }
 
-/* Whether the packet's protocols can carry INT as this domain has it. */
+/* Whether the packet's protocols can carry this domain's INT. */
 static __always_inline int can_carry(const struct packet *packet, const struct config *config)
 {
 	if (!has_ports(packet->protocol) ||
 	    (packet->protocol == IPPROTO_TCP && config->carriage == BEHIND_UDP_BY_PORT))
 		return 0;
-	/* What goes to INT's port already would make one row of headers with ours, which a sink removes whole. */
+	/* What goes to INT's port looks like INT to a sink, which would remove it together with ours. */
 	if (config->carriage != BEHIND_L4_BY_DSCP && packet->protocol == IPPROTO_UDP &&
 	    udp(packet)->dest == bpf_htons(config->udp_port))
 		return 0;
-	/* Host-INT knows IPv4 without options. */
+	/* Host-INT supports IPv4 without options. */
 	return config->version != VERSION_HOST_INT ||
 	       (packet->version == 4 && packet->l4 == L3 + sizeof(struct iphdr));
 }
 
-/* The least that stands behind the shim. */
+/* The minimum number of words behind the shim. */
 static __always_inline __u32 least_words(const struct config *config)
 {
 	return config->version == VERSION_HOST_INT ? HOST_INT_WORDS : INT_WORDS;
 }
 
-/* Works out what of the INT header and metadata fits; returns the outcome that ends the work, or 0. */
+/* Decides which INT header and metadata fit; returns the outcome that ends the work, or 0. */
 static __always_inline int make_fit(const struct packet *packet, const struct config *config,
 				    struct insertion *insertion)
 {
@@ -76,7 +76,7 @@ static __always_inline int make_fit(const struct packet *packet, const struct co
 	insertion->mtu_exceeded = 0;
 	if (!fits(packet, insertion, packet->end))
 		return NOT_STARTED_MTU;
-	/* Host-INT carries the source's hop or nothing. */
+	/* Host-INT carries the source's complete hop or none. */
 	if (!wants_own || config->version == VERSION_HOST_INT)
 		return 0;
 	insertion->int_words += config->hop_words;
@@ -113,7 +113,7 @@ static __always_inline __u32 mix(__u32 state, const void *bytes, __u32 length)
 	return state;
 }
 
-/* A number that spreads flows over paths: FNV-1a over addresses, protocol and ports, and a finishing round. */
+/* A number that spreads flows over paths: FNV-1a over the five-tuple, and a finishing round. */
 static __always_inline __u32 entropy(const struct packet *packet)
 {
 	__u32 state = 0x811c9dc5;
@@ -178,11 +178,11 @@ static __always_inline void write_int(__u8 *out, const struct packet *packet, co
 		write_hop((__u8 *)(header + 1), config, hop);
 }
 
-/* Puts a UDP header of its own in front of INT, without a checksum. */
+/* Adds a new UDP header before INT, without a checksum. */
 static __always_inline void carry_in_new_udp(struct udphdr *outer, struct packet *packet,
 					     const struct config *config, __s32 growth)
 {
-	/* In the dynamic range, or as Host-INT has it that of the packet itself. */
+	/* In the dynamic range; for Host-INT the packet's own. */
 	__be16 source_port = config->version == VERSION_HOST_INT
 				     ? udp(packet)->source
 				     : bpf_htons(0xc000 | (entropy(packet) & 0x3fff));
@@ -195,7 +195,7 @@ static __always_inline void carry_in_new_udp(struct udphdr *outer, struct packet
 	outer->check = 0;
 }
 
-/* Makes up for a change in the last word of the host's own hop, which ends at `end`; the sum has it as zero. */
+/* Compensates a change in the last word of the host's own hop, ending at `end`; the sum has it as 0. */
 static __always_inline void complement_l4(__u8 *end, const struct packet *packet, const struct change *change)
 {
 	if (packet->protocol == IPPROTO_UDP && !udp(packet)->check)
@@ -204,7 +204,7 @@ static __always_inline void complement_l4(__u8 *end, const struct packet *packet
 	((__be16 *)end)[-1] = ~fold(change->added + less(change->removed));
 }
 
-/* Marks the packet that carries the INT at `shim` behind its own L4 header, and corrects it. */
+/* Marks a packet with the INT at `shim` behind its own L4 header, and corrects its checksum. */
 static __always_inline void carry_behind_l4(__u8 *shim, struct packet *packet, const struct config *config,
 					    const struct insertion *insertion)
 {
@@ -228,7 +228,7 @@ static __always_inline void carry_behind_l4(__u8 *shim, struct packet *packet, c
 		correct_l4(packet, &change);
 }
 
-/* Writes INT of the domain's version to `out`, before anything else of the packet changes. */
+/* Writes INT of the domain's version to `out`, before anything else in the packet changes. */
 static __always_inline void write_version(__u8 *out, const struct packet *packet, const struct config *config,
 					  const struct insertion *insertion, const struct hop *hop,
 					  __u32 number)
@@ -241,7 +241,7 @@ static __always_inline void write_version(__u8 *out, const struct packet *packet
 		write_int(out, packet, config, insertion, hop);
 }
 
-/* Writes INT into the gap, and what is around it into the headers in front; `number` is Host-INT's of the packet. */
+/* Writes INT into the gap, and changes the headers before it; `number` is the packet's for Host-INT. */
 static __always_inline void fill_gap(struct packet *packet, const struct config *config,
 				     const struct insertion *insertion, const struct hop *hop,
 				     __u32 number)
@@ -257,7 +257,7 @@ static __always_inline void fill_gap(struct packet *packet, const struct config 
 	}
 }
 
-/* Puts INT into the packet; returns what became of it. */
+/* Inserts INT into the packet; returns the outcome. */
 static __always_inline int start_int(struct __sk_buff *skb, struct packet *packet,
 				     const struct config *config, const struct hop *hop)
 {
@@ -282,7 +282,7 @@ static __always_inline int start_int(struct __sk_buff *skb, struct packet *packe
 	return NO_ROOM;
 }
 
-/* Clears a DSCP that marks INT from a packet without: such a packet must not enter the domain. */
+/* Clears a DSCP that marks INT from a packet without INT: such a packet must not enter the domain. */
 static __always_inline int unmark(struct __sk_buff *skb, struct packet *packet, const struct config *config)
 {
 	if (config->carriage != BEHIND_L4_BY_DSCP || !packet->version || !marks_int(packet->dscp, config))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Is a packet on the flow watchlist? The meaning is that of `[[watch]]` in `node.toml`. */
+/* The flow watchlist, with the meaning of `[[watch]]` in `node.toml`. */
 #pragma once
 
 #include "packet.h"
 #include "rules.h"
 
-/* In whole words, as flows are compared: what was just written in parts takes long to be read as one. */
+/* In whole words, as flows are compared: reading as one word what was just written in parts is slow. */
 static __always_inline void map_ipv4(struct prefix *prefix, __be32 address)
 {
 	__be32 *words = (__be32 *)prefix->address;
@@ -28,7 +28,7 @@ static __always_inline void addresses(const struct packet *packet, struct prefix
 	__builtin_memcpy(destination->address, &ipv6(packet)->daddr, sizeof(source->address));
 }
 
-/* What the watchlist asks about. */
+/* The fields that the watchlist matches. */
 struct watched_flow {
 	struct prefix source;
 	struct prefix destination;
@@ -54,7 +54,7 @@ static __always_inline void watched_flow(const struct packet *packet, struct wat
 	}
 }
 
-/* The flow of the answers. */
+/* Turns the flow into that of the answers. */
 static __always_inline void turn_round(struct watched_flow *flow)
 {
 	struct prefix source = flow->source;
@@ -66,7 +66,7 @@ static __always_inline void turn_round(struct watched_flow *flow)
 	flow->destination_port = source_port;
 }
 
-/* The rules whose prefixes hold both addresses, a bit each. */
+/* The rules whose prefixes contain both addresses, a bit each. */
 static __always_inline __u64 candidates(const struct watched_flow *flow, const struct rules *rules)
 {
 	__u64 *by_source = bpf_map_lookup_elem(&SOURCES, &flow->source);
@@ -94,7 +94,7 @@ static __always_inline int is_same_address(const __u8 *one, const __u8 *other)
 	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
 }
 
-/* Whether the flow goes to a collector, or between agents: telling of these would never end. */
+/* Whether the flow goes to a collector, or between agents: its own reports would never end. */
 static __always_inline int is_own(const struct rules *rules, const struct watched_flow *flow)
 {
 	__u16 control_port = bpf_ntohs(rules->control_port);
@@ -113,7 +113,7 @@ static __always_inline int is_own(const struct rules *rules, const struct watche
 	return 0;
 }
 
-/* Whether the first rule whose prefixes, protocol and ports all match wants it. */
+/* Whether the first rule whose prefixes, protocol and ports all match watches the flow. */
 VERIFIED_ONCE int is_flow_watched(const struct watched_flow *flow)
 {
 	__u32 zero = 0;
