@@ -1,10 +1,10 @@
-//! Writes the instructions of a small BPF program, with labels in the place of distances.
+//! An assembler for small BPF programs, with labels for jump targets.
 
-/// Instructions so far, each a `struct bpf_insn`.
+/// The instructions so far, each a `struct bpf_insn`.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
     code: Vec<Instruction>,
-    /// Where labels are.
+    /// Positions of the labels.
     labels: Vec<(Label, usize)>,
 }
 
@@ -15,11 +15,11 @@ struct Instruction {
     source: u8,
     offset: i16,
     immediate: i32,
-    /// Where it jumps to.
+    /// The label it jumps to; `None`: no jump.
     target: Option<Label>,
 }
 
-/// A place in a program.
+/// A position in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
     V4,
@@ -89,7 +89,7 @@ impl Assembly {
         self.wide(to, 0, number)
     }
 
-    /// `to` becomes the map of this number.
+    /// `to` becomes the map with this number.
     pub(crate) fn load_map(&mut self, to: Register, map: u32) -> &mut Self {
         self.wide(to, 1, map.into())
     }
@@ -109,12 +109,12 @@ impl Assembly {
         self.push(0x62, to as u8, 0, offset, number)
     }
 
-    /// Calls a helper of this number; its result is in `R0`.
+    /// Calls the helper with this number; its result is in `R0`.
     pub(crate) fn call(&mut self, helper: i32) -> &mut Self {
         self.push(0x85, 0, 0, 0, helper)
     }
 
-    /// Calls the kernel's function with this id in its BTF.
+    /// Calls the kernel function with this id in its BTF.
     pub(crate) fn call_kernel(&mut self, function: u32) -> &mut Self {
         self.push(0x85, 0, 2, 0, i32::from_ne_bytes(function.to_ne_bytes()))
     }
@@ -131,12 +131,12 @@ impl Assembly {
         self.branch(0x55, value as u8, 0, number, to)
     }
 
-    /// Jumps where `value` is above `number`, both without a sign.
+    /// Jumps if `value` is above `number`, both unsigned.
     pub(crate) fn jump_if_more(&mut self, value: Register, number: i32, to: Label) -> &mut Self {
         self.branch(0x25, value as u8, 0, number, to)
     }
 
-    /// Jumps where `value` is above `other`, both without a sign.
+    /// Jumps if `value` is above `other`, both unsigned.
     pub(crate) fn jump_if_above(&mut self, value: Register, other: Register, to: Label) -> &mut Self {
         self.branch(0x2d, value as u8, other as u8, 0, to)
     }
@@ -150,13 +150,13 @@ impl Assembly {
         self.labels.push((label, self.code.len()));
     }
 
-    /// The program; a label that is nowhere is where its end is, which the kernel refuses.
+    /// Returns the program; jumps to an undefined label go to the end, which the kernel refuses.
     pub(crate) fn finish(self) -> Vec<u64> {
         let place = |label: Label| self.labels.iter().find(|(known, _)| *known == label).map(|(_, at)| *at);
         let encode = |(at, instruction): (usize, &Instruction)| {
             let Instruction { code, destination, source, mut offset, immediate, target } = *instruction;
             if let Some(target) = target {
-                // Distances count instructions behind the jump.
+                // Distances count from the instruction behind the jump.
                 let to = place(target).unwrap_or(self.code.len());
                 offset = i16::try_from(to.wrapping_sub(at + 1).cast_signed()).unwrap_or_default();
             }

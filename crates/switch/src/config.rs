@@ -1,4 +1,4 @@
-//! What a switch checks in its configuration before it touches anything.
+//! Checks of a switch's configuration, made before anything is changed.
 
 use inband_linux::device::{self, Device};
 use inband_linux::netlink::Netlink;
@@ -7,10 +7,10 @@ use inband_node::config::{Datapath, Forwarding, FrameIo, InterfaceConfig};
 
 use crate::error::SwitchError;
 
-/// Checks what can be checked without looking at the machine.
+/// Checks everything that does not depend on the machine.
 ///
 /// # Errors
-/// The first setting that is wrong, or is not part of this build.
+/// The first setting that is invalid, or not supported by this build.
 pub(crate) fn check(config: &NodeConfig) -> Result<(), SwitchError> {
     if config.switch.datapath == Datapath::Kernel && config.switch.io == FrameIo::AfXdp {
         return Err(SwitchError::config(
@@ -87,7 +87,7 @@ fn check_statics(config: &NodeConfig) -> Result<(), SwitchError> {
 /// The devices of the interfaces, in their order.
 ///
 /// # Errors
-/// One that is not there, or cannot be a switch's.
+/// A device that does not exist, or cannot belong to a switch.
 pub(crate) fn devices(config: &NodeConfig, netlink: &mut Netlink) -> Result<Vec<Device>, SwitchError> {
     let all = device::all(netlink).map_err(SwitchError::system("list the devices"))?;
     let find = |interface: &InterfaceConfig| {
@@ -112,7 +112,7 @@ pub(crate) fn devices(config: &NodeConfig, netlink: &mut Netlink) -> Result<Vec<
 /// Checks that no other device forwards what `devices` receive.
 ///
 /// # Errors
-/// One that is a port of a bridge.
+/// A device that is a port of a bridge.
 pub(crate) fn check_unbound(devices: &[Device]) -> Result<(), SwitchError> {
     match devices.iter().find(|device| device.master.is_some()) {
         Some(Device { name, .. }) => {
@@ -123,7 +123,7 @@ pub(crate) fn check_unbound(devices: &[Device]) -> Result<(), SwitchError> {
     }
 }
 
-/// Checks that a running switch can take over `new` in the place of `old`.
+/// Checks that a running switch can replace `old` by `new`.
 ///
 /// # Errors
 /// The first setting that cannot change while a switch runs.
@@ -142,5 +142,5 @@ pub(crate) fn check_reload(old: &NodeConfig, new: &NodeConfig) -> Result<(), Swi
     same("interface", unchanging(old) == unchanging(new))
 }
 
-/// What one frame needs at least.
+/// The minimum size for one frame.
 const MIN_QUEUE_BYTES: u32 = 1_600;

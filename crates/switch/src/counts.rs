@@ -1,33 +1,33 @@
-//! What a switch counts beside what its node does.
+//! A switch's counters besides those of its node.
 
 use std::io;
 
 use rustix::io::Errno;
 
-/// Why a frame goes nowhere. The names are those of `/metrics`.
+/// Why a frame is dropped. The names are those in `/metrics`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Its queue has no room.
     QueueFull,
-    /// No route leads to its destination, or only one by a device that is none of the switch's.
+    /// No route leads to its destination, or only one by a foreign device.
     NoRoute,
-    /// A route says to drop it.
+    /// A route drops it.
     RouteDrop,
-    /// Its time to live is over.
+    /// Its time to live is used up.
     TtlExceeded,
-    /// The next hop's Ethernet address is not known.
+    /// The next hop's Ethernet address is unknown.
     NeighbourUnresolved,
     /// It is longer than the interface sends, and may not be fragmented.
     TooBig,
-    /// Its headers are cut or contradict each other.
+    /// Its headers are truncated or contradict each other.
     Malformed,
     /// It would leave by the interface it came in by.
     SameInterface,
-    /// It is to another Ethernet address than the switch's, or is not to leave its link.
+    /// It is for another Ethernet address than the switch's, or must not leave its link.
     NotForwarded,
-    /// It is a packet to be segmented of a kind that the switch does not know.
+    /// It needs segmentation of a kind that the switch does not support.
     Segmentation,
-    /// The device does not take it.
+    /// The device refuses it.
     DeviceRefused,
 }
 
@@ -65,13 +65,13 @@ impl Cause {
         }
     }
 
-    /// The cause where a device, or a queue of the kernel's in front of it, has refused a frame.
+    /// The cause where a device, or a kernel queue before it, has refused a frame.
     pub(crate) fn of_refusal(error: &io::Error) -> Self {
         let is_too_long = error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error());
         if is_too_long { Self::TooBig } else { Self::DeviceRefused }
     }
 
-    /// The code in drop reports; `None`: dropping such frames is what a switch is for, and is not reported.
+    /// The code in drop reports; `None`: such drops are a switch's normal work, and are not reported.
     pub(crate) const fn code(self, tail_drop: u8) -> Option<u8> {
         match self {
             Self::QueueFull => Some(tail_drop),
@@ -87,14 +87,14 @@ impl Cause {
     }
 }
 
-/// Counts of one interface.
+/// The counters of one interface.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) received_packets: u64,
     pub(crate) received_bytes: u64,
-    /// Frames the socket had no room for.
+    /// Frames that did not fit into the socket's buffer.
     pub(crate) receive_losses: u64,
-    /// Frames for the switch's own stack, which has them.
+    /// Frames passed to the host's own stack.
     pub(crate) to_host: u64,
     pub(crate) sent_packets: u64,
     pub(crate) sent_bytes: u64,

@@ -42,14 +42,14 @@ pub struct Switch {
     reloads: u64,
 }
 
-/// The longest that [`Switch::step`] waits.
+/// The longest wait of [`Switch::step`].
 const MAX_WAIT: Duration = Duration::from_millis(100);
 
 impl Switch {
     /// Starts the switch that `config` describes, on the interfaces of this thread's network namespace.
     ///
     /// # Errors
-    /// What is wrong in the configuration; what the system does not allow. Nothing has changed then.
+    /// A mistake in the configuration, or a refusal of the system. Nothing has changed then.
     pub fn start(config: &NodeConfig) -> Result<Self, SwitchError> {
         config::check(config)?;
         let profile = Profile::compile(config)?;
@@ -78,10 +78,10 @@ impl Switch {
         Ok(switch)
     }
 
-    /// Does what there is to do; where there is nothing, waits for a frame for at most a tenth of a second.
+    /// Handles what is pending; if nothing is, waits up to a tenth of a second for a frame.
     ///
     /// # Errors
-    /// What the system says about an interface.
+    /// An error of the system about an interface.
     pub fn step(&mut self) -> Result<(), SwitchError> {
         for packet in self.routing.adopt_tables() {
             self.dispatch(packet);
@@ -98,7 +98,7 @@ impl Switch {
         if received == 0 { self.wait() } else { Ok(()) }
     }
 
-    /// What is done from time to time.
+    /// Does the periodic work.
     fn tick(&mut self, now: u64) {
         for packet in self.routing.take_expired(now) {
             self.give_up(packet);
@@ -117,14 +117,14 @@ impl Switch {
         }
     }
 
-    /// Looks at what the kernel would do with frames on their way out, which those past its stack miss.
+    /// Checks how the kernel would treat outgoing frames, which those past its stack would miss.
     fn look_at_sending(&mut self) {
-        // With `af-xdp` they are to miss it; without rings none do.
+        // With `af-xdp` they are meant to miss it; without rings none do.
         let is_demanded = self.config.switch.io == FrameIo::AfXdp;
         if is_demanded || self.ports.iter().all(|port| port.rings.is_err()) {
             return;
         }
-        // What is not known now is so the next time.
+        // On failure the next check retries.
         let Ok(mut netlink) = Netlink::open() else { return };
         let sending = Sending::look(&mut netlink);
         for port in self.ports.iter_mut().filter(|port| port.rings.is_ok()) {
@@ -158,11 +158,11 @@ impl Switch {
         }
     }
 
-    /// Takes over the flow watchlist, the filters and triggers, the drop reasons, the static entries, and rate and size
-    /// of queues from the next packet on. No packet is lost.
+    /// Applies the flow watchlist, the filters and triggers, the drop reasons, the static entries, and rate
+    /// and size of queues from the next packet on. No packet is lost.
     ///
     /// # Errors
-    /// What is wrong in the configuration, or cannot change while the switch runs; nothing has changed then.
+    /// A mistake in the configuration, or a change that needs a restart; nothing has changed then.
     pub fn reload(&mut self, config: &NodeConfig) -> Result<(), SwitchError> {
         config::check(config)?;
         config::check_reload(&self.config, config)?;
@@ -176,7 +176,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Completes reports that wait for more, and sends what waits for the devices.
+    /// Completes pending reports, and sends what waits for the devices.
     pub fn finish(&mut self) {
         self.telemetry.flush();
         self.drain_outputs(clock::realtime());
@@ -185,7 +185,7 @@ impl Switch {
         }
     }
 
-    /// What the switch says of itself.
+    /// The status of the switch.
     #[must_use]
     pub fn status(&self) -> Status {
         let (routes, neighbours) = self.routing.sizes();
@@ -204,10 +204,10 @@ impl Switch {
         }
     }
 
-    /// Whether an interface's device is still there.
+    /// Checks that an interface's device still exists.
     ///
     /// # Errors
-    /// It is not, or the kernel does not say.
+    /// It does not, or the kernel cannot be asked.
     fn check_device(&self, port: usize) -> Result<(), SwitchError> {
         let Some(port) = self.ports.get(port) else { return Ok(()) };
         let fault = || SwitchError::system(format!("receive frames of {}", port.device.name));

@@ -8,23 +8,23 @@ use thiserror::Error;
 /// Why a switch does not start, or ends.
 #[derive(Debug, Error)]
 pub enum SwitchError {
-    /// The configuration of the node is wrong.
+    /// The configuration of the node is invalid.
     #[error(transparent)]
     Node(#[from] ConfigError),
-    /// The configuration of the switch is wrong.
+    /// The configuration of the switch is invalid.
     #[error("{what}")]
     Config {
         /// The key, as in `interface.device`.
         key: &'static str,
-        /// What is wrong.
+        /// The mistake.
         what: String,
     },
-    /// The system does not let the program do something.
+    /// The system refuses an operation.
     #[error("cannot {what}: {reason}")]
     System {
-        /// What was tried.
+        /// The operation.
         what: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         reason: io::Error,
     },
@@ -40,7 +40,7 @@ impl SwitchError {
         |reason| Self::System { what, reason }
     }
 
-    /// The key of the configuration that is wrong; `None`: it is not the configuration.
+    /// The invalid configuration key; `None`: not a mistake in the configuration.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {

@@ -1,4 +1,4 @@
-//! Keeps up with the kernel's routes, neighbours, addresses and devices.
+//! The follower of the kernel's routes, neighbours, addresses and devices.
 
 use std::collections::HashSet;
 use std::io;
@@ -21,13 +21,13 @@ use crate::forward::{Neighbour, Prefixes};
 use crate::guard::Guard;
 use crate::hash::{QuickMap, QuickSet};
 
-/// What the kernel's tables say.
+/// The contents of the kernel's tables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tables {
-    /// The routes to one prefix, the one with the least metric first.
+    /// The routes to one prefix, in ascending order of metric.
     routes: Prefixes<Vec<Route>>,
     neighbours: QuickMap<Neighbour, [u8; 6]>,
-    /// Those of them that are there for good.
+    /// The permanent ones among them.
     permanent: HashSet<Neighbour>,
     own: QuickSet<IpAddr>,
     addresses: Vec<Address>,
@@ -35,7 +35,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Whether packets to `address` are for this machine.
+    /// Whether packets to `address` are for this host.
     pub(crate) fn is_own(&self, address: IpAddr) -> bool {
         self.own.contains(&address)
     }
@@ -54,7 +54,7 @@ impl Tables {
         self.neighbours.get(&neighbour).copied()
     }
 
-    /// The neighbours that may go.
+    /// The neighbours that are not permanent.
     pub(crate) fn passing_neighbours(&self) -> impl Iterator<Item = Neighbour> {
         self.neighbours.keys().filter(|neighbour| !self.permanent.contains(neighbour)).copied()
     }
@@ -63,7 +63,7 @@ impl Tables {
         self.up.contains(&device)
     }
 
-    /// The address that messages to senders behind `device` come from.
+    /// The source address of messages to senders behind `device`.
     pub(crate) fn source(&self, device: u32, is_v4: bool) -> Option<IpAddr> {
         let fits = |address: &&Address| address.ip.is_ipv4() == is_v4 && !address.ip.is_loopback();
         let is_global = |address: &&Address| match address.ip {
@@ -79,13 +79,13 @@ impl Tables {
             .map(|found| found.ip)
     }
 
-    /// How many routes there are, of how many neighbours.
+    /// The numbers of routes and neighbours.
     pub(crate) fn sizes(&self) -> (usize, usize) {
         (self.routes.len(), self.neighbours.len())
     }
 }
 
-/// The tables as they were last read, and the thread that reads them.
+/// The last tables, and the thread that reads them.
 #[derive(Debug)]
 pub(crate) struct Follower {
     shared: Arc<Shared>,
@@ -96,18 +96,18 @@ pub(crate) struct Follower {
 #[derive(Debug, Default)]
 struct Shared {
     tables: Mutex<Arc<Tables>>,
-    /// Goes up with every change of the tables.
+    /// Incremented with every change of the tables.
     version: AtomicU64,
     stop: AtomicBool,
 }
 
-/// How long the thread waits for announcements at a time, nanoseconds.
+/// The longest wait for announcements, nanoseconds.
 const WAIT_NS: i64 = 10_000_000;
-/// How long it lets changes gather before it reads the tables again.
+/// How long changes gather before the tables are read again.
 const GATHER: Duration = Duration::from_millis(1);
 
 impl Follower {
-    /// Reads the tables for the first time, and starts to follow them; own addresses are told to `guard`.
+    /// Reads the tables for the first time, and starts to follow them; passes own addresses to `guard`.
     pub(crate) fn start(mut guard: Guard) -> Result<Self, SwitchError> {
         let fault = || SwitchError::system("follow the kernel's routes");
         let groups = [
@@ -127,7 +127,8 @@ impl Follower {
         let theirs = Arc::clone(&shared);
         let follow = move || {
             while !theirs.stop.load(Ordering::Relaxed) {
-                // A failure passes, such as a device that went while it was read; the next look finds out.
+                // A failure is temporary, such as a device that disappeared meanwhile; the next round
+                // retries.
                 let _ = follow_once(&mut monitor, &mut netlink, &requests, &theirs, &mut guard);
             }
         };
@@ -135,7 +136,7 @@ impl Follower {
         Ok(Self { shared, asked, thread: Some(thread) })
     }
 
-    /// Which version of the tables there is.
+    /// The version of the tables.
     pub(crate) fn version(&self) -> u64 {
         self.shared.version.load(Ordering::Acquire)
     }
@@ -144,9 +145,9 @@ impl Follower {
         Arc::clone(&self.shared.tables.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Has the kernel look for neighbours, or find out whether they are still there.
+    /// Lets the kernel resolve neighbours, or check whether they still exist.
     pub(crate) fn look_for(&self, neighbours: Vec<Neighbour>) {
-        // The thread lives as long as this.
+        // The thread lives as long as this value.
         let _ = self.asked.send(neighbours);
     }
 }
@@ -155,7 +156,7 @@ impl Drop for Follower {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // A thread that has panicked is over as well.
+            // A thread that has panicked has also ended.
             let _ = thread.join();
         }
     }
@@ -208,7 +209,7 @@ fn look(netlink: &mut Netlink, requests: &Receiver<Vec<Neighbour>>, shared: &Sha
         match requests.try_recv() {
             Ok(neighbours) => {
                 for (device, ip) in neighbours {
-                    // One that cannot be looked for is one that is not found.
+                    // A failure has the same effect as a neighbour that is not found.
                     let _ = neighbour::look_for(netlink, device, ip);
                 }
             }
@@ -218,16 +219,16 @@ fn look(netlink: &mut Netlink, requests: &Receiver<Vec<Neighbour>>, shared: &Sha
     }
 }
 
-/// What was announced.
+/// The announced changes.
 #[derive(Debug, Default)]
 struct News {
-    /// Something beside neighbours has changed.
+    /// Something other than neighbours has changed.
     everything: bool,
     neighbours: Vec<neighbour::Neighbour>,
 }
 
 impl News {
-    /// Takes an announcement; returns whether it tells anything.
+    /// Handles an announcement; returns whether it is relevant.
     fn hear(&mut self, kind: u16, body: &[u8]) -> bool {
         match kind {
             neighbour::NEW => self.neighbours.extend(neighbour::Neighbour::read(body)),

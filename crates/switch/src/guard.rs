@@ -1,8 +1,8 @@
-//! Keeps the kernel's own stack from forwarding what the switch forwards.
+//! The guard, which keeps the kernel's own stack from forwarding what the switch forwards.
 //!
-//! A packet socket gets a copy of each frame; the kernel would forward the original, too. A program on each device lets
-//! through what is for the machine itself, such as ARP and packets to its addresses, and drops the rest. The kernel
-//! detaches it when the switch ends, however it ends.
+//! A packet socket receives a copy of each frame; the kernel would forward the original, too. A program on
+//! each device passes what is for the host itself, such as ARP and packets to its addresses, and drops the
+//! rest. The kernel detaches it when the switch ends, even if it crashes.
 
 use std::io;
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ use crate::assembly::{Assembly, Label, Register};
 use crate::error::SwitchError;
 use crate::hash::QuickSet;
 
-/// The programs on the devices, and what they let through.
+/// The programs on the devices, and the addresses they pass.
 #[derive(Debug)]
 pub(crate) struct Guard {
     own: KeySet<16>,
@@ -24,11 +24,11 @@ pub(crate) struct Guard {
     _links: Vec<OwnedFd>,
 }
 
-/// Most addresses of the machine.
+/// Maximum number of the host's addresses.
 const MAX_ADDRESSES: u32 = 65_536;
 
 impl Guard {
-    /// Attaches the program to every one of `devices`, behind other programs that are there.
+    /// Attaches the program to every one of `devices`, behind existing programs.
     pub(crate) fn attach(devices: &[Device]) -> Result<Self, SwitchError> {
         let fault = || SwitchError::system("load the program that keeps the kernel from forwarding");
         let own = KeySet::new(MAX_ADDRESSES).map_err(fault())?;
@@ -41,12 +41,12 @@ impl Guard {
         Ok(Self { own, allowed: QuickSet::default(), _links: links })
     }
 
-    /// The number of the set of the machine's own addresses, for other programs.
+    /// The number of the set of the host's own addresses, for other programs.
     pub(crate) fn own_addresses(&self) -> io::Result<u32> {
         self.own.number()
     }
 
-    /// Lets packets to these addresses through, and to no others.
+    /// Passes packets to these addresses, and to no others.
     pub(crate) fn allow(&mut self, own: &QuickSet<IpAddr>) -> io::Result<()> {
         for address in own.difference(&self.allowed) {
             self.own.insert(&key(*address))?;
@@ -67,8 +67,9 @@ fn key(address: IpAddr) -> [u8; 16] {
     }
 }
 
-/// The program. It lets through what is neither IPv4 nor IPv6, packets to groups and to everyone, to link-local addresses
-/// of IPv6, which the kernel does not forward, and to addresses in the set; it drops the rest.
+/// The program. It passes what is neither IPv4 nor IPv6, packets to groups and broadcast addresses, to
+/// link-local IPv6 addresses, which the kernel does not forward, and to addresses in the set; it drops the
+/// rest.
 fn program(set: u32) -> Vec<u64> {
     use Label::{Drop, Load, Pass, Unknown, UnknownV6, V6};
     use Register::{R0, R1, R2, R3, R4, R6, R7, R8, R10};
@@ -102,7 +103,7 @@ fn program(set: u32) -> Vec<u64> {
     code.finish()
 }
 
-/// Where on the stack the key is.
+/// The stack offset of the key.
 const KEY: i16 = -16;
 /// `struct __sk_buff`.
 const SKB_PROTOCOL: i16 = 16;

@@ -1,9 +1,9 @@
-//! A quick hash for tables whose keys the kernel chooses, not who sends packets.
+//! A quick hash for tables with keys that the kernel chooses, not senders of packets.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map by keys that no sender chooses.
+/// A map with keys that senders cannot choose.
 pub(crate) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<QuickHasher>>;
 /// A set of such keys.
 pub(crate) type QuickSet<K> = HashSet<K, BuildHasherDefault<QuickHasher>>;

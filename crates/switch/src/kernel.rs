@@ -1,9 +1,10 @@
 //! A switch whose packets Linux forwards: programs on its interfaces do INT on the way.
 //!
-//! A program on the ingress notes when a packet comes; one on the egress adds this node's metadata to INT-MD. What
-//! the programs do not do themselves, as source and sink at an edge, comes here by a device of this program's own, goes
-//! through the engine and leaves by the interface that Linux has chosen. Where nothing but a route is needed, a program
-//! in front of the stack forwards INT-MD on its own. Device, programs and links go with the process.
+//! A program on the ingress records when a packet arrives; one on the egress adds this node's metadata to
+//! INT-MD. What the programs cannot do, such as the work of source and sink at an edge, comes here by a
+//! device of this program, passes through the engine and leaves by the interface that Linux has chosen. Where
+//! only a route is needed, a program before the stack forwards INT-MD alone. Device, programs and links end
+//! with the process.
 
 mod abi;
 mod drops;
@@ -45,7 +46,7 @@ pub struct KernelSwitch {
     ports: Vec<Port>,
     programs: Programs,
     fast_path: FastPath,
-    /// What Linux drops; or why nothing is heard of that.
+    /// Drops by Linux; or why they are not available.
     drops: io::Result<Drops>,
     way: Way,
     telemetry: Telemetry,
@@ -60,25 +61,25 @@ struct Port {
     id: u16,
     device: Device,
     counts: Counts,
-    /// Whether the programs are attached, and count what is sent.
+    /// Whether the programs are attached, and count sent frames.
     is_attached: bool,
 }
 
-/// How often what is not about packets is seen to, nanoseconds.
+/// The interval of periodic work, nanoseconds.
 const TICK_NS: u64 = 10_000_000;
 /// How often clocks are compared and losses are read, nanoseconds.
 const COMPARE_NS: u64 = 500_000_000;
-/// The longest that [`KernelSwitch::step`] waits, nanoseconds.
+/// The longest wait of [`KernelSwitch::step`], nanoseconds.
 const MAX_WAIT_NS: u64 = 100_000_000;
-/// Most drops that are reported at a time.
+/// Maximum number of drops reported at a time.
 const MAX_DROPS: usize = 4_096;
-/// Most frames of one step.
+/// Maximum number of frames in one step.
 const MAX_FRAMES: usize = 256;
 impl KernelSwitch {
     /// Starts the switch that `config` describes, on the interfaces of this thread's network namespace.
     ///
     /// # Errors
-    /// What is wrong in the configuration; what the system does not allow. Nothing has changed then.
+    /// A mistake in the configuration, or a refusal of the system. Nothing has changed then.
     pub fn start(config: &NodeConfig) -> Result<Self, SwitchError> {
         config::check(config)?;
         let profile = Profile::compile(config)?;
@@ -92,7 +93,7 @@ impl KernelSwitch {
             let settings = PortSettings::new(interface, device, number).with_narrowest(narrowest);
             programs.set_port(device.index, &settings)?;
         }
-        // The engine is there before the first packet is handed to it; sinks are there before sources.
+        // The engine is ready before the first packet is passed to it; sinks are attached before sources.
         devices.iter().try_for_each(|device| programs.attach(device.index))?;
         let fast_path = FastPath::start(config, &mut programs, &mut way.netlink)?;
         let ports = config.interfaces.iter().zip(devices);
@@ -118,10 +119,10 @@ impl KernelSwitch {
         })
     }
 
-    /// Does what there is to do; where there is nothing, waits for a frame for at most a tenth of a second.
+    /// Handles what is pending; if nothing is, waits up to a tenth of a second for a frame.
     ///
     /// # Errors
-    /// What the system says about an interface.
+    /// An error of the system about an interface.
     pub fn step(&mut self) -> Result<(), SwitchError> {
         let mut count = 0;
         while count < MAX_FRAMES && self.take_in()? {
@@ -134,7 +135,7 @@ impl KernelSwitch {
         if count == 0 { self.wait(now) } else { Ok(()) }
     }
 
-    /// What is done from time to time.
+    /// Does the periodic work.
     fn tick(&mut self, now: u64) -> Result<(), SwitchError> {
         self.telemetry.handle_timeout(now);
         self.report_drops();
@@ -147,7 +148,7 @@ impl KernelSwitch {
         Ok(())
     }
 
-    /// Tells the programs what the configuration and the clocks say.
+    /// Passes the configuration and the clock offsets to the programs.
     fn configure(&mut self) -> Result<(), SwitchError> {
         let offset = Clock::Realtime.offset().ns;
         if let Ok(drops) = &mut self.drops {
@@ -156,7 +157,7 @@ impl KernelSwitch {
         self.programs.configure(&Settings::new(&self.config, self.way.engine, offset))
     }
 
-    /// Has the node report what Linux has dropped.
+    /// Lets the node report packets that Linux dropped.
     fn report_drops(&mut self) {
         for _ in 0..MAX_DROPS {
             let Some(dropped) = self.drops.as_mut().ok().and_then(Drops::poll) else { return };
@@ -172,13 +173,13 @@ impl KernelSwitch {
         let metadata = DeviceMetadata { ingress_timestamp: Some(dropped.time), ..DeviceMetadata::default() };
         Passage {
             ingress: id(dropped.ingress).unwrap_or(u16::MAX),
-            // What was dropped where it came in has no egress.
+            // A packet dropped on its ingress has no egress.
             egress: id(dropped.device).filter(|_| !is_incoming).unwrap_or_default(),
             metadata,
         }
     }
 
-    /// Whether the interfaces are still there, and what may pass the stack by.
+    /// Checks that the interfaces still exist, and updates which packets may bypass the stack.
     fn check_devices(&mut self) -> Result<(), SwitchError> {
         let all = device::all(&mut self.way.netlink).map_err(SwitchError::system("list the devices"))?;
         let is_there = |port: &Port| all.iter().any(|device| device.index == port.device.index);
@@ -191,7 +192,7 @@ impl KernelSwitch {
         }
     }
 
-    /// Takes a frame from the programs, if there is one, and sends what the engine makes of it.
+    /// Takes a frame from the programs, if there is one, and sends the engine's output for it.
     fn take_in(&mut self) -> Result<bool, SwitchError> {
         let mut buffer = std::mem::take(&mut self.way.buffer);
         let taken = match self.way.receive(&mut buffer) {
@@ -200,7 +201,7 @@ impl KernelSwitch {
                 Ok(true)
             }
             Ok(None) => Ok(false),
-            // A frame of someone else's.
+            // A foreign frame.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(true),
             Err(error) => Err(SwitchError::system("receive frames of the programs")(error)),
         };
@@ -243,7 +244,7 @@ impl KernelSwitch {
         }
     }
 
-    /// Sends what the node has made.
+    /// Sends the node's output.
     fn drain_outputs(&mut self, now: u64) {
         while let Some(own) = self.telemetry.poll_packet(now) {
             if let Some(port) = self.ports.iter_mut().find(|port| port.id == own.egress) {
@@ -264,16 +265,16 @@ impl KernelSwitch {
         }
     }
 
-    /// Takes over the flow watchlist, the filters and triggers, and the drop reasons from the next packet on. No packet
-    /// is lost.
+    /// Applies the flow watchlist, the filters and triggers, and the drop reasons from the next packet on. No
+    /// packet is lost.
     ///
     /// # Errors
-    /// What is wrong in the configuration, or cannot change while the switch runs; nothing has changed then.
+    /// A mistake in the configuration, or a change that needs a restart; nothing has changed then.
     pub fn reload(&mut self, config: &NodeConfig) -> Result<(), SwitchError> {
         config::check(config)?;
         config::check_reload(&self.config, config)?;
         self.telemetry.reload(config)?;
-        // What the profile keeps, the programs keep.
+        // Settings that the node keeps are kept in the programs, too.
         let kept = self.config.clone();
         self.config = NodeConfig {
             watchlist: config.watchlist.clone(),
@@ -290,10 +291,10 @@ impl KernelSwitch {
         Ok(())
     }
 
-    /// Detaches the programs, handles what they have handed over, and completes reports that wait for more.
+    /// Detaches the programs, handles the frames they have passed on, and completes pending reports.
     pub fn finish(&mut self) {
         self.fast_path.detach();
-        // What they would hand over later would be counted and never be taken.
+        // Frames they would pass on later would be counted but never handled.
         self.programs.detach();
         self.ports.iter_mut().for_each(|port| port.is_attached = false);
         for _ in 0..QUEUE_FRAMES {
@@ -302,7 +303,7 @@ impl KernelSwitch {
             }
         }
         if let Ok(drops) = &mut self.drops {
-            // One that is not detached hears of nothing more, and goes with the process.
+            // If it stays attached, it is idle, and ends with the process.
             let _ = drops.finish();
         }
         self.report_drops();
@@ -311,14 +312,14 @@ impl KernelSwitch {
         self.way.read_losses();
     }
 
-    /// What the switch says of itself.
+    /// The status of the switch.
     #[must_use]
     pub fn status(&self) -> Status {
         let sum =
             |count: Count| (0..).zip(&self.ports).map(|(at, _)| self.programs.count(at, count)).sum::<u64>();
         let [drops_not_told, drops_not_counted] = self.drops.as_ref().map(Drops::faults).unwrap_or_default();
         let mut outcomes = self.telemetry.outcomes();
-        // What the programs do has the names of what the engine does.
+        // The programs' work is counted under the names of the engine's.
         for (name, count) in [
             ("pushed", sum(Count::Pushed)),
             ("hops_exceeded", sum(Count::HopsExceeded)),
@@ -363,7 +364,7 @@ impl KernelSwitch {
         }
     }
 
-    /// What Linux has dropped, by device and the kernel's reason.
+    /// Packets dropped by Linux, by device and the kernel's reason.
     fn kernel_drops(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
         let mut named: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         let counts = self.drops.as_ref().map(Drops::counts).unwrap_or_default();
@@ -375,7 +376,7 @@ impl KernelSwitch {
         named
     }
 
-    /// Frames that were sent when the programs were detached.
+    /// Frames that were sent while the programs were detached.
     fn sent_detached(&self) -> u64 {
         self.ports.iter().map(|port| port.counts.sent_packets).sum()
     }
@@ -416,7 +417,7 @@ fn devices_of(ports: &[Port]) -> impl Iterator<Item = u32> {
 }
 
 impl Port {
-    /// Sends a frame by the device; what it does not take is counted, and what it takes where no program does.
+    /// Sends a frame by the device; counts refused frames, and sent ones where no program counts them.
     fn send(&mut self, socket: &PacketSocket, frame: &[u8]) {
         match socket.send(frame, self.device.index) {
             Ok(_) if self.is_attached => {}
@@ -429,7 +430,7 @@ impl Port {
     }
 }
 
-/// What this node says of packets that Linux forwards.
+/// The metadata of this node for packets that Linux forwards.
 const METADATA: [(&str, &str); 7] = [
     ("hop_latency", "between the programs; not available where packets may wait in the device's queue"),
     ("queue_occupancy", "bytes in the device's root queue before the packet; not available without one"),

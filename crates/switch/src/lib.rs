@@ -1,10 +1,11 @@
 //! One INT node on live interfaces.
 //!
-//! The program receives frames, decides where they go, queues them, and does the node's INT work when they leave a
-//! queue: depth, latency and drops in the metadata are those of its own queues. Reading order: [`Switch`] is the loop;
-//! `finish` makes frames what they would be on a wire, `forward` decides, `port` queues and sends, `follow` keeps up
-//! with the kernel's routes and neighbours, `guard` keeps the kernel's own stack from forwarding as well.
-//! Where Linux forwards, `kernel` has programs do INT on the way; [`LiveSwitch`] is either.
+//! The program receives frames, decides where they go, queues them, and does the node's INT work when they
+//! leave a queue: depth, latency and drops in the metadata are those of its own queues. Reading order:
+//! [`Switch`] is the loop; `finish` turns frames into what they would be on a wire, `forward` decides, `port`
+//! queues and sends, `follow` tracks the kernel's routes and neighbours, `guard` keeps the kernel's own stack
+//! from forwarding as well. Where Linux forwards, `kernel` runs programs that do INT on the path;
+//! [`LiveSwitch`] is either.
 #![forbid(unsafe_code)]
 
 mod assembly;

@@ -8,7 +8,7 @@ use crate::error::SwitchError;
 use crate::kernel::KernelSwitch;
 use crate::status::Status;
 
-/// A switch with either datapath, as `switch.datapath` says.
+/// A switch with the datapath of `switch.datapath`.
 #[derive(Debug)]
 pub enum LiveSwitch {
     /// The program forwards.
@@ -21,7 +21,7 @@ impl LiveSwitch {
     /// Starts the switch that `config` describes, on the interfaces of this thread's network namespace.
     ///
     /// # Errors
-    /// What is wrong in the configuration; what the system does not allow. Nothing has changed then.
+    /// A mistake in the configuration, or a refusal of the system. Nothing has changed then.
     pub fn start(config: &NodeConfig) -> Result<Self, SwitchError> {
         match config.switch.datapath {
             Datapath::Engine => Switch::start(config).map(|switch| Self::Engine(Box::new(switch))),
@@ -29,10 +29,10 @@ impl LiveSwitch {
         }
     }
 
-    /// Does what there is to do; where there is nothing, waits for a frame for at most a tenth of a second.
+    /// Handles what is pending; if nothing is, waits up to a tenth of a second for a frame.
     ///
     /// # Errors
-    /// What the system says about an interface.
+    /// An error of the system about an interface.
     pub fn step(&mut self) -> Result<(), SwitchError> {
         match self {
             Self::Engine(switch) => switch.step(),
@@ -40,10 +40,10 @@ impl LiveSwitch {
         }
     }
 
-    /// Takes over another configuration from the next packet on.
+    /// Applies another configuration from the next packet on.
     ///
     /// # Errors
-    /// What is wrong in the configuration, or cannot change while the switch runs; nothing has changed then.
+    /// A mistake in the configuration, or a change that needs a restart; nothing has changed then.
     pub fn reload(&mut self, config: &NodeConfig) -> Result<(), SwitchError> {
         match self {
             Self::Engine(switch) => switch.reload(config),
@@ -51,7 +51,7 @@ impl LiveSwitch {
         }
     }
 
-    /// Completes reports that wait for more, and sends what waits.
+    /// Completes pending reports, and sends what waits.
     pub fn finish(&mut self) {
         match self {
             Self::Engine(switch) => switch.finish(),
@@ -59,7 +59,7 @@ impl LiveSwitch {
         }
     }
 
-    /// What the switch says of itself.
+    /// The status of the switch.
     #[must_use]
     pub fn status(&self) -> Status {
         match self {

@@ -1,33 +1,33 @@
-//! A frame on its way through the switch, and the memory of frames.
+//! Frames inside the switch, and their memory.
 
 use std::ops::{Deref, DerefMut, Range};
 
 use inband_linux::xsk::{Chunk, FrameMemory};
 use inband_node::frame::MAX_GROWTH;
 
-/// A frame on its way through the switch.
+/// A frame inside the switch.
 #[derive(Debug)]
 pub(crate) struct Packet {
-    /// The frame is in the middle: room for INT in front of it.
+    /// The memory of the frame, with room for INT before it.
     pub(crate) buffer: Buffer,
     pub(crate) range: Range<usize>,
-    /// Which port it came in by; `None`: the node made it, and is done with it.
+    /// The port it came in by; `None`: the node made it, and has finished it.
     pub(crate) ingress: Option<usize>,
-    /// When it came in, nanoseconds since 1970.
+    /// Time of arrival, nanoseconds since 1970.
     pub(crate) came_at: u64,
-    /// The Ethernet addresses it came with, where a router has replaced them.
+    /// The Ethernet addresses it arrived with, if a router has replaced them.
     pub(crate) came_with: Option<[u8; 12]>,
-    /// What waited in its queue when it came, and in all queues, bytes.
+    /// The bytes waiting in its queue when it arrived, and in all queues.
     pub(crate) queue_bytes: u32,
     pub(crate) buffer_bytes: u32,
 }
 
-/// Where a frame is.
+/// The memory of a frame.
 #[derive(Debug)]
 pub(crate) enum Buffer {
-    /// In memory of the program's own.
+    /// Memory of the program.
     Own(Vec<u8>),
-    /// In memory that it shares with the kernel.
+    /// Memory shared with the kernel.
     Chunk(Chunk),
 }
 
@@ -52,7 +52,7 @@ impl DerefMut for Buffer {
 }
 
 impl Packet {
-    /// A packet of the frame at `range` of `buffer`, of which nothing else is known.
+    /// A packet with the frame at `range` of `buffer`; all else is unset.
     pub(crate) fn new(buffer: Buffer, range: Range<usize>) -> Self {
         Self { buffer, range, ingress: None, came_at: 0, came_with: None, queue_bytes: 0, buffer_bytes: 0 }
     }
@@ -70,33 +70,33 @@ impl Packet {
     }
 }
 
-/// Buffers that are not in use.
+/// A pool of unused buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     own: Vec<Vec<u8>>,
-    /// What is shared with the kernel; `None`: nothing is, or it is being used.
+    /// Memory shared with the kernel; `None`: nothing is shared, or it is in use.
     pub(crate) memory: Option<FrameMemory>,
 }
 
-/// Most buffers that are kept.
+/// Maximum number of buffers kept.
 const MAX_KEPT: usize = 4_096;
-/// Room in a new buffer behind the headroom: a frame of the usual MTU with INT.
+/// Capacity of a new buffer behind the headroom: a frame of the usual MTU with INT.
 const USUAL_BYTES: usize = 2_048;
 
 impl Pool {
-    /// A pool with memory that is shared with the kernel.
+    /// A pool with memory shared with the kernel.
     pub(crate) fn sharing(memory: Option<FrameMemory>) -> Self {
         Self { own: Vec::new(), memory }
     }
 
-    /// A packet of the bytes of `parts`, one behind the other.
+    /// A packet of the concatenated `parts`.
     pub(crate) fn packet(&mut self, parts: &[&[u8]]) -> Packet {
         let mut buffer = self.own.pop().unwrap_or_else(|| {
             let mut buffer = Vec::with_capacity(MAX_GROWTH + USUAL_BYTES);
             buffer.resize(MAX_GROWTH, 0);
             buffer
         });
-        // The headroom is written before it is read, so what is left in it does not matter.
+        // The headroom is written before it is read, so its old contents do not matter.
         buffer.truncate(MAX_GROWTH);
         for part in parts {
             buffer.extend_from_slice(part);
@@ -115,7 +115,7 @@ impl Pool {
         }
     }
 
-    /// The packet in memory of the program's own, for one that waits for who knows how long.
+    /// Moves the packet into memory of the program, because its wait has no limit.
     pub(crate) fn move_out(&mut self, packet: Packet) -> Packet {
         if matches!(packet.buffer, Buffer::Own(_)) {
             return packet;

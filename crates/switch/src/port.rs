@@ -1,4 +1,4 @@
-//! One interface: a socket, egress queues of its own, and the pace at which it sends.
+//! One interface: a socket, egress queues, and the rate at which it sends.
 
 use std::collections::VecDeque;
 
@@ -18,32 +18,32 @@ pub(crate) struct Port {
     pub(crate) id: u16,
     pub(crate) device: Device,
     pub(crate) mtu: usize,
-    /// Whether INT is taken out of what leaves by it.
+    /// Whether INT is removed from packets that leave by it.
     pub(crate) is_edge: bool,
-    /// The frames that the kernel has as well.
+    /// Receives the frames that the kernel receives as well.
     pub(crate) socket: FrameSocket,
-    /// Those that go past the kernel's stack, and what is sent; or why there is no such way.
+    /// Receives frames past the kernel's stack, and sends; or why it cannot.
     pub(crate) rings: Result<Rings, Obstacle>,
-    /// Why what is sent goes through the stack all the same.
+    /// Why frames are sent through the stack although there are rings.
     pub(crate) detour: Option<Obstacle>,
     pub(crate) counts: Counts,
-    /// Whether the device had no room for what is in `ready`.
+    /// Whether the device had no room for the frames in `ready`.
     pub(crate) is_blocked: bool,
-    /// The queues, the one that waits for all others first.
+    /// The queues, in ascending order of priority.
     queues: Vec<Queue>,
     queue_bytes: usize,
-    /// Bits a second; 0: no limit.
+    /// Bits per second; 0: no limit.
     rate: u64,
-    /// Bits a second that utilization is measured against.
+    /// Bits per second that utilization is measured against.
     speed: Option<u64>,
-    /// When the last frame that left its queue has been sent whole, nanoseconds.
+    /// When the last frame that left its queue is sent completely, nanoseconds.
     free_at: u64,
     utilization: Utilization,
     /// Frames that have left their queue.
     ready: VecDeque<Packet>,
 }
 
-/// Packets that wait.
+/// One queue of packets.
 #[derive(Debug, Default)]
 struct Queue {
     packets: VecDeque<Packet>,
@@ -81,7 +81,7 @@ impl Port {
         Ok(port)
     }
 
-    /// Takes over what can change while the switch runs.
+    /// Applies the settings that can change while the switch runs.
     pub(crate) fn configure(&mut self, config: &InterfaceConfig) {
         self.mtu = usize::try_from(config.mtu).unwrap_or(usize::MAX);
         self.queue_bytes = usize::try_from(config.queue_bytes).unwrap_or(usize::MAX);
@@ -94,12 +94,12 @@ impl Port {
         u8::try_from(usize::from(dscp >> 3) * count / CLASSES).unwrap_or(0)
     }
 
-    /// What waits in a queue, bytes.
+    /// The bytes waiting in a queue.
     pub(crate) fn waiting_bytes(&self, queue: u8) -> usize {
         self.queues.get(usize::from(queue)).map_or(0, |queue| queue.bytes)
     }
 
-    /// What waits in all queues, bytes.
+    /// The bytes waiting in all queues.
     pub(crate) fn all_waiting_bytes(&self) -> usize {
         self.queues.iter().map(|queue| queue.bytes).sum()
     }
@@ -108,7 +108,7 @@ impl Port {
         self.waiting_bytes(queue) + bytes <= self.queue_bytes
     }
 
-    /// Puts a packet at the end of a queue.
+    /// Appends a packet to a queue.
     pub(crate) fn push(&mut self, queue: u8, packet: Packet) {
         if let Some(queue) = self.queues.get_mut(usize::from(queue)) {
             queue.bytes += packet.len();
@@ -116,12 +116,12 @@ impl Port {
         }
     }
 
-    /// Takes the packet whose turn it is to be sent at `now` or before, and the number of its queue.
+    /// Takes the packet that is due at `now`, and the number of its queue.
     pub(crate) fn pop(&mut self, now: u64) -> Option<(u8, Packet)> {
         if self.rate > 0 && self.free_at > now {
             return None;
         }
-        // More frames at once would say that the device has had a rest, which it has not.
+        // With more frames pending, the device would seem to be idle.
         if self.ready.len() >= MAX_READY {
             return None;
         }
@@ -131,11 +131,11 @@ impl Port {
         Some((u8::try_from(number).unwrap_or(0), packet))
     }
 
-    /// Hands a packet that has left its queue to the device, at the pace of the interface.
+    /// Passes a packet that has left its queue to the device, at the rate of the interface.
     pub(crate) fn depart(&mut self, packet: Packet, now: u64) {
         let (length, came_at) = (packet.len(), packet.came_at);
         if self.rate > 0 {
-            // The link is idle until the packet comes; what the program is late by is made up for.
+            // The link is idle until the packet arrives; the program's own delay is compensated.
             let start = self.free_at.max(came_at).max(now.saturating_sub(MAX_LATE_NS));
             self.free_at = start + transmission_ns(length, self.rate);
         }
@@ -145,8 +145,8 @@ impl Port {
         self.ready.push_back(packet);
     }
 
-    /// Share of the last milliseconds in which the interface was sending, in hundredths of a percent; `None`: its speed
-    /// is not known.
+    /// The share of the last milliseconds in which the interface was sending, hundredths of a percent;
+    /// `None`: unknown speed.
     pub(crate) fn utilization(&self, now: u64) -> Option<u32> {
         self.measured_speed().map(|_| self.utilization.hundredths_of_percent(now))
     }
@@ -155,13 +155,13 @@ impl Port {
         if self.rate > 0 { Some(self.rate) } else { self.speed }
     }
 
-    /// When the next packet may leave its queue, nanoseconds; `None`: none waits.
+    /// When the next packet may leave its queue, nanoseconds; `None`: the queues are empty.
     pub(crate) fn next_at(&self) -> Option<u64> {
         let waits = self.queues.iter().any(|queue| queue.bytes > 0);
         (waits && !self.is_blocked).then_some(if self.rate > 0 { self.free_at } else { 0 })
     }
 
-    /// How frames come in and leave, or why not past the kernel's stack.
+    /// How frames arrive and leave, or why not past the kernel's stack.
     pub(crate) fn frame_io(&self) -> String {
         match (&self.rings, &self.detour) {
             (Ok(rings), None) => rings.words(),
@@ -175,14 +175,14 @@ impl Port {
         self.rings.is_ok() && self.detour.is_none()
     }
 
-    /// How many frames have found no room on their way in since the last call.
+    /// The number of incoming frames lost since the last call for want of room.
     pub(crate) fn take_losses(&mut self) -> u64 {
-        // Counts that cannot be read now are read the next time.
+        // Counters that cannot be read are read the next time.
         let socket = u64::from(self.socket.take_losses().unwrap_or(0));
         socket + self.rings.as_mut().map_or(0, Rings::take_losses)
     }
 
-    /// Gives the device what is ready.
+    /// Sends the frames in `ready` by the device.
     pub(crate) fn flush(&mut self, pool: &mut Pool) {
         self.is_blocked = false;
         if self.sends_by_rings() {
@@ -198,7 +198,7 @@ impl Port {
             let bytes = packet.len() as u64;
             let refused = match rings.send(packet, pool) {
                 Ok(()) => None,
-                // What was sent by now makes room.
+                // Frames sent meanwhile make room.
                 Err(packet) => {
                     let _ = rings.flush(pool);
                     rings.send(packet, pool).err()
@@ -212,7 +212,7 @@ impl Port {
             self.counts.sent_packets += 1;
             self.counts.sent_bytes += bytes;
         }
-        // A device that is down keeps what it has until it is up.
+        // A device that is down keeps its frames until it is up.
         let _ = rings.flush(pool);
     }
 
@@ -230,7 +230,7 @@ impl Port {
                         pool.give_back(packet);
                     }
                 }
-                // The first one is not taken.
+                // The first one was refused.
                 Err(error) => {
                     if let Some(packet) = self.ready.pop_front() {
                         self.counts.drop(Cause::of_refusal(&error));
@@ -242,9 +242,9 @@ impl Port {
     }
 }
 
-/// Time a frame takes, with what Ethernet adds to it: preamble 8, checksum 4, gap 12 bytes.
+/// The transmission time of a frame, with Ethernet's overhead: preamble 8, checksum 4, gap 12 bytes.
 fn transmission_ns(bytes: usize, bits_per_second: u64) -> u64 {
-    // No frame is longer than 2^24 bytes, so that this fits.
+    // No frame is longer than 2^24 bytes, so this fits.
     let bits = (bytes as u64).min(1 << 24).saturating_add(24) * 8;
     (bits * 1_000_000_000).div_ceil(bits_per_second.max(1))
 }
@@ -274,9 +274,9 @@ impl Utilization {
 
 /// Time constant of the average.
 const TAU_NS: u64 = 10_000_000;
-/// How much a program that was held up makes up for.
+/// The maximum delay of the program that is compensated.
 const MAX_LATE_NS: u64 = 20_000_000;
 /// Classes of DSCP.
 const CLASSES: usize = 8;
-/// Most frames that the device has not taken yet.
+/// Maximum number of frames that the device has not accepted yet.
 const MAX_READY: usize = 256;

@@ -1,21 +1,22 @@
-//! What a switch may do: no more than it needs.
+//! The capabilities of a switch: only those that it needs.
 
 use std::io;
 
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities, set_no_new_privs};
 
-/// What a switch needs: interfaces and routes, frames, programs in the kernel that read its structures, and memory that stays.
+/// For interfaces and routes, frames, programs in the kernel that read its structures, and locked memory.
 const NEEDED: CapabilitySet = CapabilitySet::NET_ADMIN
     .union(CapabilitySet::NET_RAW)
     .union(CapabilitySet::BPF)
     .union(CapabilitySet::PERFMON)
     .union(CapabilitySet::IPC_LOCK);
 
-/// Gives up, for this thread and those it starts from now on, all capabilities but those that a switch needs:
-/// `CAP_NET_ADMIN`, `CAP_NET_RAW`, `CAP_BPF`, `CAP_PERFMON` and `CAP_IPC_LOCK`; programs that it would run get none.
+/// Drops all capabilities of this thread, and of those it starts later, but those that a switch needs:
+/// `CAP_NET_ADMIN`, `CAP_NET_RAW`, `CAP_BPF`, `CAP_PERFMON` and `CAP_IPC_LOCK`; programs that it executes get
+/// none.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn keep_needed() -> io::Result<()> {
     set_no_new_privs(true)?;
     let mut sets = capabilities(None)?;
@@ -33,7 +34,7 @@ mod tests {
 
     #[test]
     fn nothing_is_left_that_a_switch_does_not_need() {
-        // Capabilities are a thread's own.
+        // Capabilities belong to a thread.
         std::thread::spawn(|| {
             let before = capabilities(None).unwrap();
 

@@ -13,25 +13,25 @@ use rustix::net::sockopt::{set_ip_tos, set_ipv6_tclass};
 pub(crate) struct Senders {
     senders: Vec<Sender>,
     pub(crate) sent: u64,
-    /// Datagrams that the kernel did not take, as without a route.
+    /// Datagrams that the kernel refused, for example without a route.
     pub(crate) failed: u64,
-    /// Datagrams that the collector's host has refused, as far as it says so.
+    /// Datagrams that the collector's host has refused, as far as it reports it.
     pub(crate) refused: u64,
 }
 
 #[derive(Debug)]
 struct Sender {
     session: ReportConfig,
-    /// `None`: there is no way to the collector yet.
+    /// `None`: there is no route to the collector yet.
     socket: Option<UdpSocket>,
-    /// When it is looked for again, nanoseconds.
+    /// When the route is next looked up, nanoseconds.
     retry_at: u64,
 }
 
 const RETRY_NS: u64 = 1_000_000_000;
 
 impl Senders {
-    /// Opens a socket for each session; a collector that cannot be reached is tried again later.
+    /// Opens a socket for each session; a collector that cannot be reached is retried later.
     pub(crate) fn open(report: &ReportConfig) -> Self {
         let sender = |session| {
             let socket = open(&session).ok();
@@ -41,7 +41,7 @@ impl Senders {
         Self { senders, sent: 0, failed: 0, refused: 0 }
     }
 
-    /// Sends the reports that the node has made, up to the next packet of its own, which it returns.
+    /// Sends the node's reports, up to its next packet, which it returns.
     pub(crate) fn drain(&mut self, node: &mut Node, now: u64) -> Option<OwnPacket> {
         while let Some(output) = node.poll_output() {
             match output {
@@ -56,7 +56,7 @@ impl Senders {
         None
     }
 
-    /// Sends a datagram to its collector, and counts what becomes of it.
+    /// Sends a datagram to its collector, and counts the outcome.
     fn send(&mut self, datagram: &ReportDatagram<'_>, now: u64) {
         let Some(sender) = self.senders.get_mut(datagram.session) else { return };
         let Some(socket) = sender.socket(now) else {
@@ -64,7 +64,7 @@ impl Senders {
             return;
         };
         let sent = match socket.send(datagram.payload) {
-            // An earlier datagram met a closed port; this one has not been tried yet.
+            // An earlier datagram met a closed port; this one has not been sent yet.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 self.refused += 1;
                 self.sent = self.sent.saturating_sub(1);
@@ -80,7 +80,7 @@ impl Senders {
 }
 
 impl Sender {
-    /// The socket, looked for once more when it is time.
+    /// The socket; looks up the route again when that is due.
     fn socket(&mut self, now: u64) -> Option<&UdpSocket> {
         if self.socket.is_none() && now >= self.retry_at {
             self.retry_at = now + RETRY_NS;
@@ -97,7 +97,7 @@ fn open(session: &ReportConfig) -> io::Result<UdpSocket> {
     };
     let address = session.source_address.unwrap_or(any);
     let socket = match UdpSocket::bind((address, session.source_port)) {
-        // Another program of this machine has the port; collectors do not ask for one.
+        // Another program on this host has the port; collectors do not require one.
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => UdpSocket::bind((address, 0)),
         bound => bound,
     }?;

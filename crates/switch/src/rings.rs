@@ -1,8 +1,8 @@
-//! How the engine gets at frames of an interface past the kernel's stack: AF_XDP.
+//! AF_XDP: the engine's access to frames of an interface past the kernel's stack.
 //!
-//! A program in the driver gives the engine the packets that it would forward, and the kernel all others: those for the
-//! machine itself, to groups, ARP, and frames with a VLAN tag. The engine sees these through its packet socket, as
-//! without the program.
+//! A program in the driver passes the packets to be forwarded to the engine, and all others to the kernel:
+//! those for the host itself, to groups, ARP, and frames with a VLAN tag. The engine receives these through
+//! its packet socket, as without the program.
 
 mod obstacle;
 mod program;
@@ -25,35 +25,35 @@ use crate::packet::{Buffer, Packet, Pool};
 pub(crate) use self::obstacle::{Obstacle, Sending};
 use self::program::{MAGIC, MARK_BYTES, Program};
 
-/// The sockets of an interface's receive queues, and the program that gives them packets.
+/// The sockets of an interface's receive queues, and the program that fills them.
 #[derive(Debug)]
 pub(crate) struct Rings {
-    /// The program; detached first when this is dropped.
+    /// The program; detached first when this value is dropped.
     _link: OwnedFd,
     sockets: Vec<RingSocket>,
-    /// Whether a checksum may have been left to a device that is none.
+    /// Whether checksums may have been left to a device that does not exist.
     is_virtual: bool,
     is_zero_copy: bool,
 }
 
-/// The clock of the program, and how far it is from that of timestamps.
+/// The clock of the program, and its offset from that of timestamps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProgramClock(u64);
 
-/// What became of opening the sockets of all interfaces.
+/// The result of opening the sockets of all interfaces.
 #[derive(Debug)]
 pub(crate) struct Opened {
     /// The memory of their frames; `None`: no interface has rings.
     pub(crate) memory: Option<FrameMemory>,
-    /// Of each interface: its sockets, or why it has none.
+    /// For each interface: its sockets, or why it has none.
     pub(crate) rings: Vec<Result<Rings, Obstacle>>,
 }
 
 impl Opened {
-    /// Opens the sockets of the interfaces where the configuration lets them be, and nothing speaks against it.
+    /// Opens the sockets of the interfaces where the configuration allows them and no obstacle exists.
     ///
     /// # Errors
-    /// Where the configuration demands AF_XDP: what speaks against it.
+    /// If the configuration demands AF_XDP: the obstacle.
     pub(crate) fn open(config: &NodeConfig, devices: &[Device], guard: &Guard) -> Result<Self, SwitchError> {
         let mode = config.switch.io;
         let mut opened = Self { memory: None, rings: Vec::new() };
@@ -67,7 +67,7 @@ impl Opened {
             plans.iter_mut().for_each(|plan| *plan = Err(Obstacle::Refused(error.to_string())));
         }
         let all = (&plans[..], devices, program.ok());
-        // One memory for all: where a driver cannot use it, the kernel moves frames for all.
+        // One memory for all: if one driver cannot use it, the kernel copies frames for all.
         opened = open_all(all, Moving::IfNeeded);
         if opened.rings.iter().any(|rings| matches!(rings, Err(Obstacle::Refused(_)))) {
             drop(opened);
@@ -83,7 +83,7 @@ impl Opened {
     }
 }
 
-/// How many receive queues of the device get a socket.
+/// The number of the device's receive queues that get a socket.
 fn plan(device: &Device) -> Result<u32, Obstacle> {
     obstacle::check(device)?;
     match ethtool::receive_queues(&device.name) {
@@ -139,12 +139,12 @@ impl Rings {
             sockets.push(socket);
         }
         let is_zero_copy = sockets.iter().all(|socket| socket.is_zero_copy().unwrap_or(false));
-        // The sockets are there before the first packet is given to them.
+        // The sockets exist before the first packet is passed to them.
         let link = xdp::attach(program.as_fd(), device.index, XdpMode::Native)?;
         Ok(Self { _link: link, sockets, is_virtual: !device.kind.is_empty(), is_zero_copy })
     }
 
-    /// What `/status` says of them.
+    /// Their text in `/status`.
     pub(crate) fn words(&self) -> String {
         let count = match self.sockets.len() {
             1 => String::new(),
@@ -153,12 +153,12 @@ impl Rings {
         format!("af-xdp{}{count}", if self.is_zero_copy { ", zero copy" } else { "" })
     }
 
-    /// Whether a checksum of what comes in may have been left to a device that is none.
+    /// Whether checksums of incoming packets may have been left to a device that does not exist.
     pub(crate) fn is_virtual(&self) -> bool {
         self.is_virtual
     }
 
-    /// Takes packets that have come in, at most 64 of each queue.
+    /// Takes incoming packets, at most 64 from each queue.
     pub(crate) fn receive(&mut self, pool: &mut Pool, arrived: &mut Vec<Packet>) {
         let Some(mut memory) = pool.memory.take() else { return };
         for socket in &mut self.sockets {
@@ -167,7 +167,8 @@ impl Rings {
         pool.memory = Some(memory);
     }
 
-    /// Hands a packet to the device, with the next [`flush`](Self::flush); returns it where there is no room.
+    /// Queues a packet for the device until the next [`flush`](Self::flush); returns it where there is no
+    /// room.
     pub(crate) fn send(&mut self, packet: Packet, pool: &mut Pool) -> Result<(), Packet> {
         let (Some(memory), Some(socket)) = (&mut pool.memory, self.sockets.first_mut()) else {
             return Err(packet);
@@ -199,7 +200,7 @@ impl Rings {
         }
     }
 
-    /// Has the kernel send what it was handed.
+    /// Makes the kernel send the queued packets.
     pub(crate) fn flush(&mut self, pool: &mut Pool) -> std::io::Result<()> {
         match (&mut pool.memory, self.sockets.first_mut()) {
             (Some(memory), Some(socket)) => socket.flush(memory),
@@ -207,24 +208,24 @@ impl Rings {
         }
     }
 
-    /// How many packets found no room since the last call.
+    /// The number of packets lost since the last call for want of room.
     pub(crate) fn take_losses(&mut self) -> u64 {
-        // Counts that cannot be read now are read the next time.
+        // Counters that cannot be read are read the next time.
         self.sockets.iter_mut().map(|socket| socket.take_losses().unwrap_or(0)).sum()
     }
 
-    /// The sockets, for waiting; the first one sends.
+    /// The sockets, for polling; the first one sends.
     pub(crate) fn sockets(&self) -> &[RingSocket] {
         &self.sockets
     }
 }
 
-/// The packet of a frame. Where memory is short it is moved, so that the driver does not run out of it.
+/// The packet of a frame. Where chunks are scarce it is copied, so that the driver does not run out of them.
 fn packet(pool: &mut Pool, memory: &mut FrameMemory, frame: Arrived) -> Packet {
     let Arrived { chunk, range } = frame;
     let is_short = memory.empty() < SPARE_CHUNKS as usize / 2;
     if is_short {
-        // With what the program has noted in front.
+        // Including the program's mark before it.
         let noted = range.start.saturating_sub(MARK_BYTES)..range.end;
         let mut copy = pool.packet(&[chunk.get(noted).unwrap_or_default()]);
         copy.range.start += MARK_BYTES.min(range.start);
@@ -239,8 +240,8 @@ impl ProgramClock {
         Self(Clock::Realtime.offset().ns)
     }
 
-    /// The time that the program has noted in front of a frame; the mark goes, as the memory is used again. 0: it has
-    /// noted none.
+    /// The time that the program wrote before a frame; the mark is erased, because the memory is reused. 0:
+    /// no mark.
     pub(crate) fn take_time(self, packet: &mut Packet) -> u64 {
         let start = packet.range.start;
         let mark = start.checked_sub(MARK_BYTES).and_then(|at| packet.buffer.get_mut(at..start));
@@ -254,5 +255,5 @@ impl ProgramClock {
     }
 }
 
-/// Chunks beside those of the rings: for packets that wait in queues.
+/// Chunks besides those of the rings: for packets waiting in queues.
 const SPARE_CHUNKS: u32 = 2_048;

@@ -1,6 +1,6 @@
-//! When something is due again.
+//! A timer for periodic work.
 
-/// Something that is done once in each interval, by a clock that may be set.
+/// A timer that is due once in each interval, by a clock that may be set.
 #[derive(Debug)]
 pub(crate) struct Timer {
     /// When it is due, nanoseconds.
@@ -15,7 +15,7 @@ impl Timer {
         Self { at: 0, every }
     }
 
-    /// Whether it is due at `now`; the next time is set then. A clock that was set back makes it due.
+    /// Whether it is due at `now`; sets the next time then. A clock that was set back makes it due.
     pub(crate) fn is_due(&mut self, now: u64) -> bool {
         let is_due = now >= self.at || now + self.every < self.at;
         if is_due {

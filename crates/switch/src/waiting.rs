@@ -1,4 +1,4 @@
-//! Packets that wait for a neighbour's Ethernet address.
+//! Packets waiting for a neighbour's Ethernet address.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
@@ -7,11 +7,11 @@ use crate::follow::Tables;
 use crate::forward::Neighbour;
 use crate::packet::Packet;
 
-/// Packets that wait for a neighbour's Ethernet address.
+/// Packets waiting for a neighbour's Ethernet address.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting(HashMap<Neighbour, Line>);
 
-/// The packets that wait for one neighbour.
+/// The packets waiting for one neighbour.
 #[derive(Debug)]
 struct Line {
     packets: VecDeque<Packet>,
@@ -19,12 +19,12 @@ struct Line {
     since: u64,
 }
 
-/// What became of a packet that was to wait.
+/// The result of queueing a packet.
 #[derive(Debug)]
 pub(crate) enum Wait {
-    /// It is the first packet for its neighbour, who is to be looked for.
+    /// It is the first packet for its neighbour, which has to be resolved.
     First,
-    /// It waits behind others.
+    /// It was queued behind others.
     Queued,
     /// There is no room for it.
     Refused(Packet),
@@ -35,7 +35,7 @@ impl Waiting {
         self.0.is_empty()
     }
 
-    /// Has a packet wait until `neighbour` is known.
+    /// Holds a packet until `neighbour` is known.
     pub(crate) fn push(&mut self, neighbour: Neighbour, packet: Packet, now: u64) -> Wait {
         let lines = self.0.len();
         match self.0.entry(neighbour) {
@@ -51,12 +51,12 @@ impl Waiting {
         }
     }
 
-    /// Takes out the packets whose neighbour `tables` know.
+    /// Takes the packets whose neighbour is in `tables`.
     pub(crate) fn take_resolved(&mut self, tables: &Tables) -> Vec<Packet> {
         self.take(|neighbour, _| tables.neighbour(neighbour).is_some())
     }
 
-    /// Takes out the packets that have waited too long at `now`.
+    /// Takes the packets that have waited too long at `now`.
     pub(crate) fn take_expired(&mut self, now: u64) -> Vec<Packet> {
         self.take(|_, line| now.saturating_sub(line.since) >= PATIENCE_NS)
     }
@@ -67,8 +67,8 @@ impl Waiting {
     }
 }
 
-/// Most neighbours that are waited for, and most packets for each of them.
+/// Maximum number of unresolved neighbours, and of packets for each.
 const MAX_LINES: usize = 256;
 const MAX_IN_LINE: usize = 64;
-/// How long a neighbour is waited for: as long as the kernel asks for it.
+/// How long packets wait for a neighbour: as long as the kernel tries to resolve it.
 const PATIENCE_NS: u64 = 3_000_000_000;

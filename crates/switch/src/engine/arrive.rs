@@ -1,4 +1,4 @@
-//! Frames come in: they are finished, decided about, and queued.
+//! Arrival of frames: they are finished, forwarded to a port or the host, and queued.
 
 use inband_linux::clock;
 use inband_linux::frames::Received;
@@ -14,7 +14,7 @@ use crate::forward::{Arrival, Decision, Message, Reply, Rewrite, decrement, frag
 use crate::packet::Packet;
 
 impl Switch {
-    /// Takes the frames that have come in; returns how many.
+    /// Receives pending frames; returns their number.
     pub(super) fn receive(&mut self) -> Result<usize, SwitchError> {
         let mut count = 0;
         let turn = self.intake.turn;
@@ -22,7 +22,7 @@ impl Switch {
         for ingress in 0..self.ports.len() {
             let by_rings = self.receive_by_rings(ingress);
             count += by_rings;
-            // What the kernel has as well is little where packets come past its stack.
+            // Where packets bypass the kernel's stack, few come by its sockets.
             if by_rings == 0 || turn.is_multiple_of(SOCKET_TURNS) {
                 count += self.receive_from(ingress)?;
             }
@@ -64,7 +64,7 @@ impl Switch {
                 }
                 true
             }
-            // The device went down, or away; what is in the socket stays.
+            // The device is down or gone; frames in the socket stay there.
             Err(_) => false,
         };
         self.intake.batch = Some(batch);
@@ -90,7 +90,8 @@ impl Switch {
         }
     }
 
-    /// Counts a packet that has come in, and sends it on its way. Its sender `may_leave` the checksum to a device.
+    /// Counts an incoming packet and dispatches it. `may_leave`: its sender may have left the checksum to a
+    /// device.
     fn arrive(&mut self, mut packet: Packet, may_leave: bool) {
         if let Some(port) = packet.ingress.and_then(|ingress| self.ports.get_mut(ingress)) {
             port.counts.received_packets += 1;
@@ -103,7 +104,7 @@ impl Switch {
         self.dispatch_parsed(packet, layers);
     }
 
-    /// Decides where a packet goes, and sees that it does.
+    /// Decides where a packet goes, and sends it there.
     pub(super) fn dispatch(&mut self, packet: Packet) {
         let layers = Layers::parse(Link::Ethernet, packet.bytes(), Strictness::Truncated);
         self.dispatch_parsed(packet, layers);
@@ -141,14 +142,14 @@ impl Switch {
         }
     }
 
-    /// Drops a packet that has waited too long for its neighbour, and tells its sender.
+    /// Drops a packet that has waited too long for its neighbour, and notifies its sender.
     pub(super) fn give_up(&mut self, packet: Packet) {
         let layers = layers_of(&packet);
         self.answer(&packet, layers, Some(Message::HostUnreachable));
         self.drop(packet, layers, None, Cause::NeighbourUnresolved);
     }
 
-    /// Puts a copy of the packet into a queue of every port but the one it came in by.
+    /// Puts a copy of the packet into a queue of every port but its ingress.
     fn flood(&mut self, packet: Packet, layers: Option<Layers>, ingress: usize) {
         for port in (0..self.ports.len()).filter(|port| *port != ingress) {
             let copy = self.pool.packet(&[packet.bytes()]);
@@ -160,7 +161,7 @@ impl Switch {
 
     fn forward(&mut self, mut packet: Packet, layers: Option<Layers>, port: usize, rewrite: Option<Rewrite>) {
         let Some(egress) = self.ports.get(port) else { return self.pool.give_back(packet) };
-        // At an edge INT is taken out first.
+        // At an edge, INT is removed first.
         if let Some(layers) = layers
             && !egress.is_edge
             && layers.ip_length() > egress.mtu
@@ -168,7 +169,7 @@ impl Switch {
             return self.too_long(packet, layers, port, rewrite);
         }
         let queue = egress.queue_of(layers.map_or(0, |layers| layers.dscp(packet.bytes())));
-        // What has left by the time it came is not in front of it.
+        // Packets that left before it came do not wait before it.
         self.advance(port, packet.came_at);
         let Some(egress) = self.ports.get(port) else { return };
         if !egress.has_room(queue, packet.len()) {
@@ -191,7 +192,7 @@ impl Switch {
         }
     }
 
-    /// A packet that is longer than its egress interface sends: a router fragments it where it may.
+    /// Handles a packet longer than the MTU of its egress: a router fragments it if allowed.
     fn too_long(&mut self, packet: Packet, layers: Layers, port: usize, rewrite: Option<Rewrite>) {
         let Some(egress) = self.ports.get(port) else { return };
         let mtu = egress.mtu;
@@ -213,7 +214,7 @@ impl Switch {
         self.drop(packet, Some(layers), Some((port, 0)), Cause::TooBig);
     }
 
-    /// Counts a packet that goes nowhere, and lets the node report it.
+    /// Counts a dropped packet, and lets the node report it.
     pub(super) fn drop(
         &mut self,
         packet: Packet,
@@ -246,7 +247,7 @@ impl Switch {
         Passage { ingress: packet.ingress.map_or(0, id), egress, metadata }
     }
 
-    /// Tells the sender of a packet what became of it.
+    /// Sends an ICMP message about a packet to its sender.
     pub(super) fn answer(&mut self, packet: &Packet, layers: Option<Layers>, message: Option<Message>) {
         let (Some(layers), Some(message), Some(ingress)) = (layers, message, packet.ingress) else { return };
         if !self.timers.may_send_message() {
@@ -261,7 +262,7 @@ impl Switch {
         }
     }
 
-    /// Queues a packet of the switch's own.
+    /// Queues a packet made by the switch itself.
     pub(super) fn send_own(&mut self, port: usize, frame: &[u8], now: u64) {
         let packet = Packet { came_at: now, ..self.pool.packet(&[frame]) };
         let Some(egress) = self.ports.get_mut(port) else { return };
@@ -287,7 +288,7 @@ fn addresses_of(rewrite: Rewrite) -> [u8; 12] {
     addresses
 }
 
-/// Packet sockets have their turn at least once in so many.
+/// Packet sockets are read at least once in this many turns.
 const SOCKET_TURNS: u32 = 16;
-/// The most the 24 bits of the metadata hold; all ones mean that it is not known.
+/// The maximum of the 24 bits in the metadata; all ones mean unknown.
 const MAX_OCCUPANCY: u32 = 0xff_fffe;

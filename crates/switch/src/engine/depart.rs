@@ -1,4 +1,4 @@
-//! Packets leave their queues: the node does its INT work, and the device gets them.
+//! Departure of packets: the node does its INT work, and the device gets them.
 
 use inband_linux::clock;
 use inband_node::{DeviceMetadata, Passage, Verdict};
@@ -51,7 +51,7 @@ impl Switch {
         }
     }
 
-    /// A packet that is longer than the edge interface sends, also without INT.
+    /// Handles a packet longer than the MTU of the edge, even without INT.
     fn too_long_at_edge(&mut self, mut packet: Packet, layers: Layers, to: (usize, u8), now: u64) {
         let Some(egress) = self.ports.get_mut(to.0) else { return };
         let mtu = egress.mtu;
@@ -64,7 +64,7 @@ impl Switch {
             }
             return self.pool.give_back(packet);
         }
-        // The sender is told by the way the packet came.
+        // The message to the sender goes back along the packet's path.
         if let Some(addresses) = packet.came_with
             && let Some(place) = packet.bytes_mut().first_chunk_mut::<12>()
         {
@@ -89,7 +89,7 @@ impl Switch {
         Passage { ingress: packet.ingress.map_or(0, id), egress: id(port), metadata }
     }
 
-    /// Sends what the node has made.
+    /// Sends the node's output.
     pub(super) fn drain_outputs(&mut self, now: u64) {
         while let Some(own) = self.telemetry.poll_packet(now) {
             if let Some(port) = self.ports.iter().position(|port| port.id == own.egress) {
@@ -99,5 +99,5 @@ impl Switch {
     }
 }
 
-/// Most packets of one port before others have their turn.
+/// Maximum packets of one port before other ports get their turn.
 const MAX_DEPARTURES: usize = 64;

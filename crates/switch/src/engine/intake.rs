@@ -1,22 +1,22 @@
-//! The memory that frames come in by.
+//! The memory for incoming frames.
 
 use inband_linux::frames::Batch;
 
 use crate::packet::Packet;
 use crate::rings::ProgramClock;
 
-/// The memory that frames come in by, used again for each batch.
+/// The memory for incoming frames, reused for each batch.
 #[derive(Debug)]
 pub(super) struct Intake {
-    /// `None` while its frames are taken in.
+    /// `None` while its frames are handled.
     pub(super) batch: Option<Batch>,
-    /// Room for the frames of one super-packet.
+    /// Space for the frames of one super-packet.
     pub(super) whole: Vec<Packet>,
-    /// Packets that came past the kernel's stack.
+    /// Packets that bypassed the kernel's stack.
     pub(super) arrived: Vec<Packet>,
-    /// Their clock.
+    /// The clock of these packets.
     pub(super) clock: ProgramClock,
-    /// How often frames were taken in.
+    /// The number of rounds of reception.
     pub(super) turn: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Where packets go: the forwarding table, the kernel's tables it follows, and packets that wait for a neighbour.
+//! Routing: the forwarding table, the kernel's tables it follows, and packets waiting for a neighbour.
 
 use inband_linux::device::Device;
 use inband_node::NodeConfig;
@@ -11,7 +11,7 @@ use crate::packet::Packet;
 use crate::port::Port;
 use crate::waiting::{Wait, Waiting};
 
-/// Where packets go.
+/// The routing of a switch.
 #[derive(Debug)]
 pub(super) struct Routing {
     forwarding: Forwarding,
@@ -31,12 +31,12 @@ impl Routing {
         Ok(Self { forwarding, follower, version, waiting: Waiting::default() })
     }
 
-    /// Takes over another configuration's entries.
+    /// Applies another configuration's entries.
     pub(super) fn reload(&mut self, config: &NodeConfig) {
         self.forwarding.reload(config);
     }
 
-    /// Whether the switch answers as a router does.
+    /// Whether the switch sends ICMP messages as a router does.
     pub(super) fn is_router(&self) -> bool {
         self.forwarding.is_router()
     }
@@ -45,12 +45,12 @@ impl Routing {
         self.forwarding.decide(arrival)
     }
 
-    /// The address that messages to senders behind `port` come from.
+    /// The source address of messages to senders behind `port`.
     pub(super) fn source(&self, port: &Port, is_v4: bool) -> Option<std::net::IpAddr> {
         self.follower.tables().source(port.device.index, is_v4)
     }
 
-    /// Has a packet wait until `neighbour` is known; returns it where there is no room.
+    /// Holds a packet until `neighbour` is known; returns it where there is no room.
     pub(super) fn wait_for(&mut self, neighbour: Neighbour, packet: Packet, now: u64) -> Option<Packet> {
         match self.waiting.push(neighbour, packet, now) {
             Wait::First => {
@@ -67,7 +67,7 @@ impl Routing {
         !self.waiting.is_empty()
     }
 
-    /// Takes over what the kernel's tables say; returns the packets whose neighbour is known now.
+    /// Adopts the kernel's current tables; returns the packets whose neighbour is now known.
     pub(super) fn adopt_tables(&mut self) -> Vec<Packet> {
         let version = self.follower.version();
         if version == self.version {
@@ -79,12 +79,12 @@ impl Routing {
         self.waiting.take_resolved(&tables)
     }
 
-    /// Takes out the packets that have waited too long for their neighbour at `now`.
+    /// Takes the packets that have waited too long for their neighbour at `now`.
     pub(super) fn take_expired(&mut self, now: u64) -> Vec<Packet> {
         self.waiting.take_expired(now)
     }
 
-    /// Has the kernel find out whether the neighbours behind `ports` are still there, where the switch is a router.
+    /// Lets the kernel check whether the neighbours behind `ports` still exist, if the switch is a router.
     pub(super) fn refresh(&self, ports: &[Port]) {
         if self.forwarding.is_router() {
             let tables = self.follower.tables();
@@ -94,7 +94,7 @@ impl Routing {
         }
     }
 
-    /// How many routes and neighbours the kernel's tables hold.
+    /// The numbers of routes and neighbours in the kernel's tables.
     pub(super) fn sizes(&self) -> (usize, usize) {
         self.follower.tables().sizes()
     }

@@ -1,14 +1,14 @@
-//! What a switch does from time to time, and how many messages it may send until then.
+//! The periodic work of a switch, and its budget of messages.
 
 use crate::timer::Timer;
 
-/// What a switch does from time to time.
+/// The timers of a switch.
 #[derive(Debug)]
 pub(super) struct Timers {
     tick: Timer,
     refresh: Timer,
     look: Timer,
-    /// How many messages may be sent to senders of packets before the next tick.
+    /// The number of messages to senders of packets allowed before the next tick.
     messages: u32,
 }
 
@@ -22,7 +22,7 @@ impl Timers {
         }
     }
 
-    /// Whether a tick is due at `now`; the next one is set then.
+    /// Whether a tick is due at `now`; sets the next one then.
     pub(super) fn tick(&mut self, now: u64) -> bool {
         let is_due = self.tick.is_due(now);
         if is_due {
@@ -31,12 +31,12 @@ impl Timers {
         is_due
     }
 
-    /// Whether neighbours are to be looked for at `now`; the next time is set then.
+    /// Whether neighbours are to be checked at `now`; sets the next time then.
     pub(super) fn refresh(&mut self, now: u64) -> bool {
         self.refresh.is_due(now)
     }
 
-    /// Whether the kernel's queues and filters are to be looked at, at `now`; the next time is set then.
+    /// Whether the kernel's queues and filters are to be checked at `now`; sets the next time then.
     pub(super) fn looks(&mut self, now: u64) -> bool {
         self.look.is_due(now)
     }
@@ -46,22 +46,22 @@ impl Timers {
         self.tick.at()
     }
 
-    /// Whether one more message may be sent.
+    /// Whether another message may be sent.
     pub(super) fn may_send_message(&self) -> bool {
         self.messages > 0
     }
 
-    /// Counts a message that is sent.
+    /// Counts a message that was sent.
     pub(super) fn count_message(&mut self) {
         self.messages = self.messages.saturating_sub(1);
     }
 }
 
-/// How often what is not about packets is seen to, nanoseconds.
+/// The interval of periodic work, nanoseconds.
 const TICK_NS: u64 = 10_000_000;
-/// Messages to senders of packets in that time: 1,000 a second.
+/// Messages to senders of packets in that interval: 1,000 a second.
 const MESSAGES: u32 = 10;
-/// How often the kernel's queues and filters are looked at, nanoseconds.
+/// How often the kernel's queues and filters are checked, nanoseconds.
 const LOOK_NS: u64 = 500_000_000;
-/// How often neighbours are asked whether they are still there, nanoseconds.
+/// How often neighbours are checked, nanoseconds.
 const REFRESH_NS: u64 = 15_000_000_000;

@@ -1,4 +1,4 @@
-//! What the kernel left to do for a frame that never was on a wire: tags, checksums, segments.
+//! Completion of frames that were never on a wire: tags, checksums, segments.
 
 mod checksum;
 mod partial;
@@ -14,7 +14,7 @@ use crate::packet::{Packet, Pool};
 
 pub(crate) use self::partial::complete_left;
 
-/// Hands the frames that `received` would be on a wire to `take`, the first one first.
+/// Passes the frames that `received` would be on a wire to `take`, in their order.
 ///
 /// # Errors
 /// Why there are none.
@@ -41,7 +41,7 @@ pub(crate) fn finish(
     Ok(())
 }
 
-/// The frame with its VLAN tag where it was.
+/// The frame with its VLAN tag in place.
 fn tagged(received: &Received<'_>, pool: &mut Pool) -> Packet {
     let (Some((protocol, contents)), Some((addresses, rest))) =
         (received.vlan, received.bytes.split_at_checked(ADDRESS_BYTES))

@@ -1,15 +1,15 @@
-//! Checksums that a sender has left to a device, found by their value alone.
+//! Checksums left to a device, recognised by their value alone.
 //!
-//! A program at XDP is not told of them. Until a device completes it, a checksum field holds the folded sum of the
-//! pseudo-header, which is a right checksum for one packet in 65,536 only.
+//! A program at XDP is not told which they are. Until a device completes it, a checksum field holds the
+//! folded sum of the pseudo-header, which is a correct checksum for only one packet in 65,536.
 
 use inband_wire::checksum::pseudo_header;
 use inband_wire::layers::{Fragment, Layers, Strictness, Transport};
 
 use super::{checksum, segment};
 
-/// Completes the checksum of a packet that has come from a virtual interface, where its sender has left that undone;
-/// in a tunnel that of the innermost packet.
+/// Completes the checksum of a packet from a virtual interface, if its sender left it incomplete; in a tunnel
+/// that of the innermost packet.
 pub(crate) fn complete_left(frame: &mut [u8], outermost: &Layers) {
     let mut layers = *outermost;
     for _ in 0..segment::MAX_TUNNELS {
@@ -25,7 +25,7 @@ pub(crate) fn complete_left(frame: &mut [u8], outermost: &Layers) {
     }
 }
 
-/// Completes the checksum of one packet; `None`: there is nothing to complete.
+/// Completes the checksum of one packet; `None`: it needs no completion.
 fn complete_one(frame: &mut [u8], layers: &Layers) -> Option<()> {
     let offset = match layers.transport {
         Transport::Tcp { .. } => 16,
@@ -42,7 +42,7 @@ fn complete_one(frame: &mut [u8], layers: &Layers) -> Option<()> {
         return None;
     }
     let covered = frame.get_mut(..layers.end)?;
-    // It may be right as it is.
+    // It may be correct already.
     if pseudo.plus(inband_wire::checksum::Sum::of(covered.get(layers.l4..)?)).fold() == u16::MAX {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Cuts a packet that is longer than a frame into those that a device would send.
+//! Segmentation of super-packets, as a device would do it.
 
 use inband_linux::frames::Segments;
 use inband_wire::checksum::Sum;
@@ -6,7 +6,7 @@ use inband_wire::layers::{IpVersion, Layers, Link, Strictness, Transport};
 
 use crate::packet::{Packet, Pool};
 
-/// A header whose length fields tell of what follows.
+/// A header with length fields for what follows.
 #[derive(Clone, Copy, Debug)]
 enum Outer {
     Ipv4(usize),
@@ -14,8 +14,9 @@ enum Outer {
     Udp { at: usize, ip: usize },
 }
 
-/// Cuts `frame` into packets with `size` bytes of payload each and hands them to `take`; the innermost transport header
-/// is at `l4` where the kernel says so. `None`: it is of a kind that is not known, and nothing was handed over.
+/// Cuts `frame` into packets with `size` bytes of payload each and passes them to `take`; the innermost
+/// transport header is at `l4`, if the kernel reports it. `None`: an unsupported kind, and nothing was
+/// passed.
 pub(super) fn cut(
     frame: &[u8],
     segments: Segments,
@@ -48,7 +49,7 @@ pub(super) fn cut(
     Some(())
 }
 
-/// The headers in front of the innermost transport header, the outermost first, and that header.
+/// The headers before the innermost transport header, outermost first, and that header.
 fn walk(frame: &[u8], wanted: Option<usize>) -> Option<(Vec<Outer>, usize, Transport)> {
     let mut outers = Vec::new();
     let mut layers = Layers::parse(Link::Ethernet, frame, Strictness::Truncated).ok()??;
@@ -70,7 +71,7 @@ fn walk(frame: &[u8], wanted: Option<usize>) -> Option<(Vec<Outer>, usize, Trans
     None
 }
 
-/// What the packet carries whose headers are `layers`, and where; `None`: it is no tunnel's.
+/// The payload of a tunnel with the headers `layers`, and its offset; `None`: not a tunnel.
 pub(super) fn behind(frame: &[u8], layers: &Layers) -> Option<(Link, usize)> {
     match (layers.transport, layers.protocol) {
         (Transport::Udp, _) => behind_udp(frame, layers.l4),
@@ -80,7 +81,7 @@ pub(super) fn behind(frame: &[u8], layers: &Layers) -> Option<(Link, usize)> {
     }
 }
 
-/// What a VXLAN or Geneve header carries, and where.
+/// The payload of a VXLAN or Geneve header, and its offset.
 fn behind_udp(frame: &[u8], udp: usize) -> Option<(Link, usize)> {
     let port = u16::from_be_bytes(*frame.get(udp + 2..)?.first_chunk()?);
     let at = udp + UDP_BYTES;
@@ -91,7 +92,7 @@ fn behind_udp(frame: &[u8], udp: usize) -> Option<(Link, usize)> {
     }
 }
 
-/// What a GRE header without a checksum carries, and where.
+/// The payload of a GRE header without a checksum, and its offset.
 fn behind_gre(frame: &[u8], at: usize) -> Option<(Link, usize)> {
     let flags = *frame.get(at)?;
     let protocol = u16::from_be_bytes(*frame.get(at + 2..)?.first_chunk()?);
@@ -154,7 +155,7 @@ fn correct(bytes: &mut [u8], outers: &[Outer], l4: usize, is_tcp: bool, number: 
     Some(())
 }
 
-/// Computes the checksum at `field` of the header at `l4`, whose pseudo-header is of the IP header at `ip`.
+/// Computes the checksum at `field` of the header at `l4`, with the pseudo-header from the IP header at `ip`.
 fn transport_checksum(bytes: &mut [u8], ip: usize, l4: usize, field: usize, protocol: u8) -> Option<()> {
     put(bytes, field, 0)?;
     let addresses = match bytes.get(ip)? >> 4 {
@@ -175,7 +176,7 @@ fn put(bytes: &mut [u8], at: usize, value: u16) -> Option<()> {
     Some(())
 }
 
-/// Most headers of tunnels, one around the other.
+/// Maximum number of nested tunnel headers.
 pub(super) const MAX_TUNNELS: usize = 4;
 const UDP_BYTES: usize = 8;
 const TCP: u8 = 6;

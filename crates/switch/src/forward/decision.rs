@@ -1,4 +1,4 @@
-//! A frame that is to be forwarded, and what becomes of it.
+//! A frame to forward, and the decision about it.
 
 use std::net::IpAddr;
 
@@ -8,22 +8,22 @@ use inband_wire::{FiveTuple, Layers};
 use super::icmp::Message;
 use crate::counts::Cause;
 
-/// What becomes of a frame.
+/// The decision about a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// It leaves by this port, with these Ethernet addresses.
     Port { port: usize, rewrite: Option<Rewrite> },
-    /// It leaves by every port but the one it came in by.
+    /// It leaves by every port but its ingress.
     Flood,
-    /// The switch's own stack has it.
+    /// It is passed to the host's own stack.
     Host,
-    /// It goes nowhere, and its sender may hear why.
+    /// It is dropped; its sender may be notified.
     Drop(Cause, Option<Message>),
     /// It waits until this neighbour's Ethernet address is known.
     Wait(Neighbour),
 }
 
-/// What a router changes in a frame; the time to live goes down as well.
+/// The addresses that a router sets in a frame; it also decrements the time to live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rewrite {
     pub(crate) destination: [u8; 6],
@@ -33,21 +33,21 @@ pub(crate) struct Rewrite {
 /// A neighbour: interface index and address.
 pub(crate) type Neighbour = (u32, IpAddr);
 
-/// A frame that is to be forwarded.
+/// A frame to forward.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival<'a> {
     pub(crate) frame: &'a [u8],
-    /// The headers of the IP packet, where it is one.
+    /// The headers of the IP packet; `None`: not IP.
     pub(crate) layers: Option<&'a Layers>,
     pub(crate) ingress: usize,
     /// Nanoseconds.
     pub(crate) now: u64,
 }
 
-/// A number that is the same for all packets of a flow; `seed` has switches choose independently.
+/// A number that is equal for all packets of a flow; different seeds make switches choose independently.
 pub(super) fn flow_hash(frame: &[u8], layers: &Layers, seed: u32) -> u32 {
     let mut tuple = layers.five_tuple(frame);
-    // Only the first fragment has ports, and the others go the same way.
+    // Only the first fragment has ports, and the others take the same path.
     if layers.fragment != Fragment::Whole {
         tuple = FiveTuple { source_port: 0, destination_port: 0, ..tuple };
     }

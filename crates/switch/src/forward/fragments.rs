@@ -3,11 +3,12 @@
 use inband_wire::checksum::Sum;
 use inband_wire::layers::{IpVersion, Layers};
 
-/// Frames with the fragments of the packet in `frame`, none longer than `mtu`; `None`: it may not be fragmented.
+/// Frames with the fragments of the packet in `frame`, each at most `mtu` bytes; `None`: it may not be
+/// fragmented.
 pub(crate) fn fragments(frame: &[u8], layers: &Layers, mtu: usize) -> Option<Vec<Vec<u8>>> {
     let ip = layers.l3;
     let [flags, _] = *frame.get(ip + 6..)?.first_chunk::<2>()?;
-    // Options would have to be copied into some of the fragments and not into others.
+    // Some options would have to be copied into all fragments, others only into the first.
     let is_plain = layers.ip == IpVersion::V4 && *frame.get(ip)? == 0x45;
     if !is_plain || flags & DONT_FRAGMENT != 0 {
         return None;

@@ -1,14 +1,14 @@
-//! What a router tells the sender of a packet that it does not forward.
+//! A router's ICMP messages about packets that it does not forward.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use inband_wire::checksum::Sum;
 use inband_wire::layers::{Fragment, IpVersion, Layers};
 
-/// What a sender is told.
+/// The content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
-    /// The packet's time to live is over.
+    /// The packet's time to live is used up.
     TimeExceeded,
     /// No route leads to its destination.
     NoRoute,
@@ -16,7 +16,7 @@ pub(crate) enum Message {
     HostUnreachable,
     /// A route forbids it.
     Prohibited,
-    /// It is longer than this many bytes, which the next link carries.
+    /// It is longer than the next link's MTU, which is this many bytes.
     TooBig(u16),
 }
 
@@ -27,12 +27,12 @@ pub(crate) struct Reply<'a> {
     /// The packet, with its Ethernet header.
     pub(crate) frame: &'a [u8],
     pub(crate) layers: &'a Layers,
-    /// Address of the switch that it comes from.
+    /// The address of the switch that sends it.
     pub(crate) from: IpAddr,
 }
 
 impl Reply<'_> {
-    /// The message as a frame to where the packet came from; `None`: nobody is to be told.
+    /// The message as a frame to the packet's sender; `None`: no message may be sent.
     pub(crate) fn frame(&self) -> Option<Vec<u8>> {
         let (source, destination) = self.layers.addresses(self.frame);
         if !self.may_be_answered(source, destination) {
@@ -40,7 +40,7 @@ impl Reply<'_> {
         }
         let (link, _) = self.frame.split_at_checked(self.layers.l3)?;
         let mut reply = link.to_vec();
-        // Back to the station that sent it, by the station it sent it to.
+        // Back to the station that sent it, from the station that received it.
         let addresses = self.frame.first_chunk::<12>()?;
         reply.get_mut(..6)?.copy_from_slice(addresses.get(6..)?);
         reply.get_mut(6..12)?.copy_from_slice(addresses.get(..6)?);
@@ -54,7 +54,8 @@ impl Reply<'_> {
         Some(reply)
     }
 
-    /// RFC 1122 3.2.2 and RFC 4443 2.4: no message about a message, a later fragment, or a packet to or from many.
+    /// RFC 1122 3.2.2 and RFC 4443 2.4: no message about a message, a later fragment, or a packet to or from
+    /// a group.
     fn may_be_answered(&self, source: IpAddr, destination: IpAddr) -> bool {
         let first = self.frame.get(self.layers.l4).copied();
         let is_single = !source.is_multicast() && !source.is_unspecified() && !destination.is_multicast();
@@ -135,6 +136,6 @@ pub(crate) fn decrement(frame: &mut [u8], layers: &Layers) {
     }
 }
 
-/// The whole message has at most 576 bytes, or 1280.
+/// The whole message is limited to 576 bytes, or 1280.
 const MAX_V4_QUOTE: usize = 576 - 20 - 8;
 const MAX_V6_QUOTE: usize = 1_280 - 40 - 8;

@@ -1,11 +1,11 @@
-//! A bridge that learns where Ethernet addresses are.
+//! A learning bridge.
 
 use std::collections::HashMap;
 
 use super::decision::{Arrival, Decision};
 use crate::counts::Cause;
 
-/// Where Ethernet addresses were seen last.
+/// The port where each Ethernet address was last seen.
 #[derive(Debug, Default)]
 pub(crate) struct Learn {
     stations: HashMap<(u16, [u8; 6]), Station>,
@@ -18,13 +18,13 @@ struct Station {
     seen_at: u64,
 }
 
-/// An address that is not seen for so long is forgotten, nanoseconds.
+/// How long an address is kept without frames from it, nanoseconds.
 const AGEING_NS: u64 = 300 * 1_000_000_000;
-/// How often those are looked for, nanoseconds.
+/// How often expired addresses are removed, nanoseconds.
 const SWEEP_NS: u64 = 10 * 1_000_000_000;
-/// Most addresses; frames to others go everywhere.
+/// Maximum number of addresses; frames to others are flooded.
 const MAX_STATIONS: usize = 16_384;
-/// Addresses that bridges do not forward to begin so: those of the protocols between bridges.
+/// The prefix of addresses that bridges do not forward: those of the protocols between bridges.
 const LINK_LOCAL: [u8; 5] = [0x01, 0x80, 0xc2, 0x00, 0x00];
 
 impl Learn {
@@ -69,7 +69,7 @@ fn is_group(address: [u8; 6]) -> bool {
     first & 1 != 0
 }
 
-/// The VLAN of a frame; 0: it has no tag.
+/// The VLAN of a frame; 0: no tag.
 fn vlan(frame: &[u8]) -> u16 {
     match frame.get(12..16) {
         Some([0x81, 0x00, high, low] | [0x88, 0xa8, high, low]) => u16::from_be_bytes([*high, *low]) & 0xfff,

@@ -1,4 +1,4 @@
-//! Where frames go.
+//! Forwarding decisions.
 
 mod decision;
 mod fragments;
@@ -24,7 +24,7 @@ pub(crate) use prefixes::Prefixes;
 use routes::Routes;
 use statics::Statics;
 
-/// How a switch decides.
+/// The forwarding method of a switch.
 #[derive(Debug)]
 pub(crate) enum Forwarding {
     Learn(Learn),
@@ -41,14 +41,14 @@ impl Forwarding {
         }
     }
 
-    /// Takes over another configuration's entries.
+    /// Applies another configuration's entries.
     pub(crate) fn reload(&mut self, config: &NodeConfig) {
         if let Self::Static(statics) = self {
             *statics = Statics::new(config);
         }
     }
 
-    /// Takes over what the kernel's tables say now.
+    /// Adopts the kernel's current tables.
     pub(crate) fn adopt(&mut self, tables: &Arc<Tables>) {
         if let Self::Routes(routes) = self {
             routes.adopt(tables);
@@ -63,7 +63,7 @@ impl Forwarding {
         }
     }
 
-    /// Whether the switch answers as a router does.
+    /// Whether the switch sends ICMP messages as a router does.
     pub(crate) fn is_router(&self) -> bool {
         matches!(self, Self::Routes(_))
     }

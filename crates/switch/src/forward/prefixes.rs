@@ -1,4 +1,4 @@
-//! A table by address prefix, of which the longest that fits decides.
+//! A table by address prefix; the longest match decides.
 
 use std::net::IpAddr;
 
@@ -19,7 +19,7 @@ impl<T> Default for Prefixes<T> {
 }
 
 impl<T: Default> Prefixes<T> {
-    /// What the table has for this prefix, put there where it is not.
+    /// The entry for this prefix, inserted if missing.
     pub(crate) fn entry(&mut self, address: IpAddr, length: u8) -> &mut T {
         let (bits, width) = bits(address);
         let lengths = if width == 32 { &mut self.v4 } else { &mut self.v6 };
@@ -30,25 +30,25 @@ impl<T: Default> Prefixes<T> {
                 at
             }
         };
-        // The index was just found, or made.
+        // The index was just found or inserted.
         lengths[at].1.entry(leading(bits, width, length)).or_default()
     }
 }
 
 impl<T> Prefixes<T> {
-    /// The entry of the longest prefix that `address` is in.
+    /// The entry of the longest prefix that contains `address`.
     pub(crate) fn get(&self, address: IpAddr) -> Option<&T> {
         self.all(address).next()
     }
 
-    /// The entries of every prefix that `address` is in, the longest first.
+    /// The entries of every prefix that contains `address`, the longest first.
     pub(crate) fn all(&self, address: IpAddr) -> impl Iterator<Item = &T> {
         let (bits, width) = bits(address);
         let lengths = if width == 32 { &self.v4 } else { &self.v6 };
         lengths.iter().filter_map(move |(length, entries)| entries.get(&leading(bits, width, *length)))
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub(crate) fn len(&self) -> usize {
         self.v4.iter().chain(&self.v6).map(|(_, entries)| entries.len()).sum()
     }

@@ -1,4 +1,4 @@
-//! Where packets to a destination went last, where that is the same for all flows.
+//! A cache of decisions by destination, for destinations where all flows take the same path.
 
 use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use super::decision::Rewrite;
 use crate::hash::QuickHasher;
 
-/// Where packets to some destinations went last: each has one place, which the latest takes.
+/// A cache of decisions by destination: each destination has one slot, which the latest takes.
 #[derive(Debug)]
 pub(super) struct Recent(Vec<Option<Way>>);
 
@@ -17,7 +17,7 @@ struct Way {
     rewrite: Rewrite,
 }
 
-/// Destinations that are known at a time.
+/// Number of cached destinations.
 const PLACES: usize = 1_024;
 
 impl Default for Recent {
@@ -27,7 +27,7 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// The port, and what a router changes; `None`: not known.
+    /// The port, and the addresses a router sets; `None`: not cached.
     pub(super) fn get(&self, destination: IpAddr) -> Option<(usize, Rewrite)> {
         let way = self.0.get(place(destination))?.filter(|way| way.destination == destination)?;
         Some((way.port, way.rewrite))

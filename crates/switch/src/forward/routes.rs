@@ -45,14 +45,14 @@ impl Routes {
         if *to != own.1 && !is_group {
             return Decision::Drop(Cause::NotForwarded, None);
         }
-        // ARP and whatever else is not IP is the kernel's.
+        // ARP and everything else that is not IP is for the kernel.
         let Some(layers) = arrival.layers else { return Decision::Host };
         let (source, destination) = layers.addresses(arrival.frame);
         let recent = self.recent.get(destination);
         if recent.is_none() && self.is_hosts(destination) {
             return Decision::Host;
         }
-        // A destination that packets were sent on to does not stay on its link.
+        // A cached destination does not stay on its link.
         if is_group || stays_on_link(source) || (recent.is_none() && stays_on_link(destination)) {
             return Decision::Drop(Cause::NotForwarded, None);
         }
@@ -71,7 +71,7 @@ impl Routes {
         decision
     }
 
-    /// Whether packets to an address are for the machine itself.
+    /// Whether packets to an address are for the host itself.
     fn is_hosts(&self, destination: IpAddr) -> bool {
         destination.is_multicast() || is_ipv6_link_local(destination) || self.tables.is_own(destination)
     }
@@ -101,7 +101,7 @@ impl Routes {
         }
     }
 
-    /// One of the hops by ports of this switch that are up, by weight.
+    /// One of the hops by active ports of this switch, chosen by weight.
     fn choose(&self, hops: &[NextHop], hash: impl FnOnce() -> u32) -> Option<(NextHop, usize)> {
         let port = |hop: &NextHop| self.ports.iter().position(|(device, _)| *device == hop.device);
         let usable = |hop: &&NextHop| !hop.is_down && self.tables.is_up(hop.device) && port(hop).is_some();
@@ -124,13 +124,13 @@ impl Routes {
     }
 }
 
-/// Whether an address is one of IPv6 on its link. Routers forward no packet to it, and the kernel has such addresses before
-/// it announces them: an answer of a neighbour may come in between.
+/// Whether an address is IPv6 link-local. Routers do not forward to it, and the kernel has such addresses
+/// before it announces them: a neighbour's answer may arrive in between.
 fn is_ipv6_link_local(address: IpAddr) -> bool {
     matches!(address, IpAddr::V6(address) if address.is_unicast_link_local())
 }
 
-/// Whether packets from or to an address do not leave their link.
+/// Whether packets from or to an address stay on their link.
 fn stays_on_link(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {

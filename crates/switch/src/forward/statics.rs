@@ -1,4 +1,4 @@
-//! Forwarding by a table of the configuration. Nothing in a frame is changed.
+//! Forwarding by a table in the configuration, without changes to frames.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,7 +11,7 @@ use crate::counts::Cause;
 /// Where frames leave, by destination.
 #[derive(Debug)]
 pub(crate) struct Statics {
-    /// Ports to choose from.
+    /// Ports to choose from, by destination.
     table: Prefixes<Vec<usize>>,
     seed: u32,
 }
@@ -42,7 +42,7 @@ impl Statics {
     }
 }
 
-/// The address a frame is for; of ARP and of a neighbor solicitation the one that is asked for.
+/// The destination of a frame; for ARP and neighbor solicitations the requested address.
 fn destination(arrival: &Arrival<'_>) -> Option<IpAddr> {
     let frame = arrival.frame;
     let Some(layers) = arrival.layers else {

@@ -1,4 +1,4 @@
-//! What the programs in the kernel and the switch tell each other; `bpf/abi.h` has the same.
+//! The structures shared by the switch and its programs in the kernel; `bpf/abi.h` defines them in C.
 
 use inband_linux::device::Device;
 use inband_node::NodeConfig;
@@ -43,12 +43,12 @@ pub(super) struct PortSettings {
     narrowest: u32,
 }
 
-/// The way to the engine and back.
+/// The channel to the engine and back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Engine {
-    /// Index of the device that leads there.
+    /// Index of the device to the engine.
     pub(super) device: u32,
-    /// The mark on what comes from there.
+    /// The mark on packets from the engine.
     pub(super) mark: u32,
 }
 
@@ -109,7 +109,7 @@ fn flags(config: &NodeConfig) -> u32 {
 }
 
 impl PortSettings {
-    /// `number` is the interface's place among the interfaces.
+    /// `number` is the interface's position among the interfaces.
     pub(super) fn new(interface: &InterfaceConfig, device: &Device, number: u32) -> Self {
         Self {
             level2_id: interface.level2_id,
@@ -124,14 +124,14 @@ impl PortSettings {
         }
     }
 
-    /// The same for a switch whose narrowest device carries packets of `narrowest` bytes.
+    /// The settings for a switch whose narrowest device carries packets of `narrowest` bytes.
     pub(super) fn with_narrowest(self, narrowest: u32) -> Self {
-        // What comes in at an edge has no INT.
+        // Packets that come in at an edge have no INT.
         let carries_longer = self.is_edge == 0 && narrowest < self.device_mtu;
         Self { narrowest: if carries_longer { narrowest } else { 0 }, ..self }
     }
 
-    /// The same with packets that pass the stack by when they come in, and when they leave.
+    /// The settings for packets that bypass the stack on arrival (`from`) and on departure (`to`).
     pub(super) fn with_fast_path(self, from: bool, to: bool) -> Self {
         let bit = |is_set: bool, flag: u16| if is_set { flag } else { 0 };
         Self { flags: bit(from, FORWARDS_FROM) | bit(to, FORWARDS_TO), ..self }
@@ -143,32 +143,32 @@ pub(super) fn narrowest<'a>(devices: impl Iterator<Item = &'a Device>) -> u32 {
     devices.map(|device| device.mtu).min().unwrap_or(u32::MAX)
 }
 
-/// Whether the engine does all INT of an interface: it faces hosts, or none may come in by it.
+/// Whether the engine does all INT of an interface: it faces hosts, or no INT may come in by it.
 pub(super) fn leaves_int_to_engine(interface: &InterfaceConfig) -> bool {
     interface.edge || interface.accept_int == Some(false)
 }
 
-/// `struct handed`: what comes in front of a frame for the engine.
+/// `struct handed`: the header before a frame for the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Handed {
-    /// Index of the device the packet came in by; 0: by none of the switch's.
+    /// Index of the device the packet came in by; 0: a foreign one.
     pub(super) ingress: u32,
     /// Index of the device it leaves by.
     pub(super) egress: u32,
-    /// When it came, nanoseconds since 1970; 0: not known.
+    /// Time of arrival, nanoseconds since 1970; 0: unknown.
     pub(super) came_at: u64,
-    /// What waits in the queue of the device it leaves by, bytes; all ones: not known.
+    /// Occupancy of the egress device's queue, bytes; all ones: unknown.
     pub(super) queue: u32,
-    /// Whether it may have to wait there.
+    /// Whether it may have to wait in that queue.
     pub(super) may_wait: bool,
 }
 
 impl Handed {
-    /// The length of what comes in front, bytes.
+    /// The length of the header, bytes.
     pub(super) const BYTES: usize = 40;
 
-    /// Reads what is in front of `frame`; also a VLAN tag that the device has put into it. `None`: the frame is of
-    /// someone else.
+    /// Reads the header before `frame`, and a VLAN tag that the device has inserted into it. `None`: a
+    /// foreign frame.
     pub(super) fn read(frame: &[u8]) -> Option<(Self, Option<VlanTag>, &[u8])> {
         let (addresses, rest) = frame.split_at_checked(ADDRESS_BYTES)?;
         let kind: [u8; 2] = *rest.first_chunk()?;

@@ -1,4 +1,4 @@
-//! What Linux drops on its way between the interfaces, with the kernel's reason.
+//! Drops by Linux of packets between the interfaces, with the kernel's reason.
 
 use std::collections::BTreeMap;
 use std::{fmt, io};
@@ -11,7 +11,7 @@ use inband_host::drops::{Cause, Meaning, Namespace};
 use inband_node::config::DropReasonsConfig;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// The program that hears of drops; it is detached when this is dropped.
+/// The program that watches drops; it is detached when this value is dropped.
 pub(super) struct Drops {
     ebpf: Ebpf,
     samples: RingBuf<MapData>,
@@ -23,15 +23,15 @@ pub(super) struct Drops {
 /// A packet that Linux dropped.
 #[derive(Debug)]
 pub(super) struct Dropped {
-    /// When, nanoseconds since 1970.
+    /// Time of the drop, nanoseconds since 1970.
     pub(super) time: u64,
     /// The code of its reason in reports.
     pub(super) code: u8,
-    /// Index of the device it came in by; 0: the machine's own.
+    /// Index of the device it came in by; 0: sent by the host.
     pub(super) ingress: u32,
-    /// Index of the device where it was.
+    /// Index of the device where it was dropped.
     pub(super) device: u32,
-    /// The packet from its IP header on, as far as it was kept.
+    /// The packet from its IP header on, possibly truncated.
     pub(super) packet: Vec<u8>,
 }
 
@@ -67,16 +67,16 @@ struct Sample {
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/drops.bpf.o");
 const SAMPLE_BYTES: usize = 240;
 const _: () = assert!(size_of::<Settings>() == 16 && size_of::<Sample>() == 32 + SAMPLE_BYTES);
-/// Reasons with a place in the program's table.
+/// Number of reasons in the program's table.
 const MAX_REASONS: u32 = 512;
 /// `struct drop_key`: device and reason.
 type Key = [u32; 2];
 
 impl Drops {
-    /// Begins to hear of drops of what comes in, or of the machine's own would leave, by these devices.
+    /// Starts watching drops of packets that came in, or were sent by the host, at these devices.
     ///
     /// # Errors
-    /// What the kernel says, such as that it gives no reasons (before 5.17).
+    /// An error of the kernel, for example that it gives no reasons (before 5.17).
     pub(super) fn start(
         config: &DropReasonsConfig,
         devices: impl Iterator<Item = u32>,
@@ -101,7 +101,8 @@ impl Drops {
         Ok(drops)
     }
 
-    /// What is no loss of a packet on its way: one that was used, and what the machine's own sockets do with theirs.
+    /// Excludes what is no loss of a forwarded packet: used packets, and the handling by the host's own
+    /// sockets.
     fn set_no_losses(&mut self) -> io::Result<()> {
         let no_losses: Vec<u32> = self
             .meaning
@@ -114,21 +115,21 @@ impl Drops {
         no_losses.into_iter().try_for_each(|number| table.set(number, 1, 0)).map_err(io::Error::other)
     }
 
-    /// Follows a clock that was set.
+    /// Applies the offset of a clock that was set.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub(super) fn set_clock(&mut self, offset: u64) -> io::Result<()> {
         self.settings.clock_offset = offset;
         self.write_settings()
     }
 
-    /// Gives the codes of another configuration.
+    /// Applies the codes of another configuration.
     pub(super) fn configure(&mut self, config: &DropReasonsConfig) {
         self.meaning.configure(config);
     }
 
-    /// Takes the oldest packet that waits.
+    /// Takes the oldest pending packet.
     pub(super) fn poll(&mut self) -> Option<Dropped> {
         let item = self.samples.next()?;
         let (sample, _) = Sample::read_from_prefix(&item).ok()?;
@@ -139,12 +140,12 @@ impl Drops {
         Some(Dropped { time: sample.time, code, ingress: sample.ingress, device: sample.device, packet })
     }
 
-    /// Hears of no more drops.
+    /// Stops watching drops.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub(super) fn finish(&mut self) -> io::Result<()> {
-        // A child process that has not yet become its program may hold a copy of the link's descriptor.
+        // A child process between fork and exec may hold a copy of the link's descriptor.
         self.settings.is_over = 1;
         self.write_settings()?;
         match self.link.take() {
@@ -153,7 +154,7 @@ impl Drops {
         }
     }
 
-    /// How many packets were dropped, by index of the device and the kernel's name of the reason.
+    /// Numbers of dropped packets, by index of the device and the kernel's name of the reason.
     pub(super) fn counts(&self) -> BTreeMap<(u32, String), u64> {
         let map = self.ebpf.map("DROPS").and_then(|map| HashMap::<_, Key, u64>::try_from(map).ok());
         let Some(map) = map else { return BTreeMap::new() };
@@ -161,7 +162,7 @@ impl Drops {
         map.iter().filter_map(Result::ok).map(named).collect()
     }
 
-    /// Dropped packets that the switch was not told of, and those that no count had room for.
+    /// Dropped packets without a sample, and those that did not fit into the table of counts.
     pub(super) fn faults(&self) -> [u64; 2] {
         let map = self.ebpf.map("FAULTS").and_then(|map| Array::<_, u64>::try_from(map).ok());
         [0, 1].map(|fault| map.as_ref().and_then(|map| map.get(&fault, 0).ok()).unwrap_or_default())
@@ -186,7 +187,7 @@ impl Drops {
     }
 }
 
-/// Whether a packet on its way is lost.
+/// Whether the cause means the loss of a forwarded packet.
 fn is_loss(cause: Cause) -> bool {
     !matches!(
         cause,

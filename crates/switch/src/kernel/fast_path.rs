@@ -1,4 +1,4 @@
-//! The fast path: INT-MD that a program at XDP forwards by the kernel's routes, before the stack sees it.
+//! The fast path: an XDP program forwards INT-MD by the kernel's routes, before the stack sees it.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -14,24 +14,24 @@ use super::obstacle::{Facts, Obstacle};
 use super::programs::Programs;
 use crate::error::SwitchError;
 
-/// The fast path; its programs are detached when it is dropped.
+/// The fast path; its programs are detached when this value is dropped.
 #[derive(Debug)]
 pub(super) struct FastPath {
     mode: Xdp,
-    /// Why the kernel does not take the program at all.
+    /// Why the kernel refuses the program altogether.
     refusal: Option<String>,
     lanes: Vec<Lane>,
 }
 
-/// What it is on one interface.
+/// The fast path on one interface.
 #[derive(Debug)]
 struct Lane {
     name: String,
-    /// The program on what comes in.
+    /// The program on incoming packets.
     link: Option<OwnedFd>,
-    /// Why the kernel did not attach it.
+    /// Why the kernel refused to attach it.
     refusal: Option<String>,
-    /// Why packets do not come in by the fast path, or do not leave by it.
+    /// Why packets do not arrive by the fast path, or do not leave by it.
     from: Option<Obstacle>,
     to: Option<Obstacle>,
 }
@@ -40,7 +40,7 @@ impl FastPath {
     /// Attaches the program to the interfaces where it may run.
     ///
     /// # Errors
-    /// Where the configuration demands it: what the kernel says against it.
+    /// If the configuration demands the fast path: the kernel's refusal.
     pub(super) fn start(
         config: &NodeConfig,
         programs: &mut Programs,
@@ -72,10 +72,10 @@ impl FastPath {
         }
     }
 
-    /// Looks at what may pass the stack by, and at what the devices carry, now that the devices are `all`.
+    /// Updates which packets may bypass the stack, and the devices' MTUs, for the devices `all`.
     ///
     /// # Errors
-    /// What the kernel says about the programs' maps.
+    /// An error of the kernel about the programs' maps.
     pub(super) fn update(
         &mut self,
         config: &NodeConfig,
@@ -110,8 +110,8 @@ impl FastPath {
         Ok(())
     }
 
-    /// Attaches the program where it may run and does not, if there is a way for packets at all: from one interface to
-    /// another. A program on a device has its price also for packets that it lets pass.
+    /// Attaches the program where it may run but does not, if packets can use it at all: from one interface
+    /// to another. The program has a cost even for packets that it passes.
     fn attach(&mut self, programs: &mut Programs, all: &[Device]) {
         let mode = if self.mode == Xdp::Generic { XdpMode::Generic } else { XdpMode::Native };
         let ways = self.lanes.iter().filter(|lane| lane.to.is_none()).count();
@@ -141,7 +141,7 @@ impl FastPath {
         }
     }
 
-    /// What it does on each interface, or why nothing, by device.
+    /// Its state on each device: what it does, or why nothing.
     pub(super) fn words(&self) -> BTreeMap<String, String> {
         let mode = if self.mode == Xdp::Generic { "generic" } else { "native" };
         let words = |lane: &Lane| match (&self.refusal, &lane.from, &lane.to) {
@@ -155,7 +155,7 @@ impl FastPath {
     }
 }
 
-/// Whether the switch is not to run without it.
+/// Whether the switch must not run without it.
 fn is_demanded(mode: Xdp) -> bool {
     matches!(mode, Xdp::Native | Xdp::Generic)
 }

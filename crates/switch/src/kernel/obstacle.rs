@@ -1,4 +1,4 @@
-//! What speaks against packets that pass the kernel's stack by: something there has to see them.
+//! Obstacles to bypassing the kernel's stack: something there has to see the packets.
 
 use std::fmt;
 use std::fs;
@@ -12,32 +12,32 @@ use inband_node::config::{InterfaceConfig, Xdp};
 
 use super::abi::leaves_int_to_engine;
 
-/// Why packets do not pass the stack by.
+/// Why packets do not bypass the stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Obstacle {
-    /// The configuration says so.
+    /// It is off in the configuration.
     Off,
     /// The engine does all INT of the interface.
     Edge,
     /// The device is a port of another one.
     Port,
-    /// Other devices get packets from the device.
+    /// Other devices receive packets from the device.
     Below(String),
-    /// There are rules of netfilter.
+    /// There are netfilter rules.
     Netfilter,
-    /// There are policies of IPsec.
+    /// There are IPsec policies.
     Ipsec,
-    /// Sources are compared with routes.
+    /// Source addresses are checked against routes (reverse path filter).
     ReversePath,
-    /// Equal paths are chosen by what the program does not look at.
+    /// The choice between equal paths depends on fields that the program does not read.
     PathHash,
-    /// Somebody else filters what the device sends or receives.
+    /// Foreign filters are on the device.
     Filters,
-    /// The device has a queue that somebody has chosen.
+    /// The device has a configured queue.
     Queue(String),
-    /// The device sends nothing that it is redirected.
+    /// The device does not send redirected packets.
     TakesNone,
-    /// The kernel did not attach the program.
+    /// The kernel refused to attach the program.
     Refused(String),
     /// There is no interface that packets could leave by.
     NoWay,
@@ -63,19 +63,20 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// What the kernel's stack would do with packets.
+/// The kernel's treatment of packets.
 #[derive(Debug)]
 pub(super) struct Facts<'a> {
     devices: &'a [Device],
-    /// Whether the configuration demands that packets pass the stack by although something there would see them.
+    /// Whether the configuration demands bypassing the stack even where something there would see the
+    /// packets.
     is_demanded: bool,
     qdiscs: Vec<Qdisc>,
-    /// What concerns all interfaces.
+    /// An obstacle on all interfaces.
     everywhere: Option<Obstacle>,
 }
 
 impl<'a> Facts<'a> {
-    /// Asks the kernel. What it does not say counts as an obstacle.
+    /// Queries the kernel. Failed queries count as obstacles.
     pub(super) fn gather(mode: Xdp, netlink: &mut Netlink, devices: &'a [Device]) -> Self {
         let is_demanded = mode != Xdp::Auto;
         let everywhere = if is_demanded {
@@ -92,7 +93,7 @@ impl<'a> Facts<'a> {
         Self { devices, is_demanded, qdiscs: qdisc::all(netlink).unwrap_or_default(), everywhere }
     }
 
-    /// Why packets neither come in by the interface past the stack, nor leave by it.
+    /// Why packets that bypass the stack neither arrive nor leave by the interface.
     pub(super) fn against(&self, interface: &InterfaceConfig) -> Option<Obstacle> {
         let name = interface.device.as_deref().unwrap_or_default();
         let device = self.devices.iter().find(|device| device.name == name)?;
@@ -121,7 +122,7 @@ impl<'a> Facts<'a> {
         self.has_filters(device.index).then_some(Obstacle::Filters)
     }
 
-    /// Why packets that may come in by the interface do not leave by it.
+    /// Why packets that may arrive by the interface do not leave by it.
     pub(super) fn against_leaving(&self, interface: &InterfaceConfig) -> Option<Obstacle> {
         let name = interface.device.as_deref().unwrap_or_default();
         let device = self.devices.iter().find(|device| device.name == name)?;
@@ -134,7 +135,7 @@ impl<'a> Facts<'a> {
         Some(Obstacle::Queue(chosen.kind.clone()))
     }
 
-    /// Whether there are filters at the device beside the switch's own, one program in each direction.
+    /// Whether there are filters on the device besides the switch's own, one program in each direction.
     fn has_filters(&self, device: u32) -> bool {
         let is_filtered = |qdisc: &Qdisc| qdisc.device == device && qdisc.place == Place::Filters;
         let others = |direction| tcx::count(device, direction).unwrap_or(u32::MAX) > 1;
@@ -142,11 +143,11 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// A setting of the kernel's network in this thread's namespace; one that is not there is off.
+/// A network setting of the kernel in this thread's namespace; a missing one is off.
 fn setting(path: &str) -> u32 {
     let text = fs::read_to_string(format!("/proc/sys/net/{path}")).unwrap_or_default();
     text.trim().parse().unwrap_or(0)
 }
 
-/// Kinds of devices that get packets from another one.
+/// Kinds of devices that receive packets from another one.
 const DEVICES_ABOVE: [&str; 5] = ["vlan", "macvlan", "macvtap", "ipvlan", "ipvtap"];

@@ -13,14 +13,14 @@ use zerocopy::IntoBytes;
 use super::abi::{PortSettings, Settings};
 use crate::error::SwitchError;
 
-/// The programs in the kernel; what is attached is detached when this is dropped.
+/// The programs in the kernel; what is attached is detached when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Programs {
     ebpf: Ebpf,
     links: Vec<OwnedFd>,
 }
 
-/// What is counted for each interface, `enum count`.
+/// The counters of each interface, `enum count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Count {
@@ -51,7 +51,7 @@ const FORWARD: &str = "forward";
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/switch.bpf.o");
 
 impl Programs {
-    /// Loads the programs; they do nothing yet.
+    /// Loads the programs; they are idle.
     pub(super) fn load() -> Result<Self, SwitchError> {
         let ebpf = EbpfLoader::new().load(OBJECT).map_err(fault("load the programs"))?;
         let mut programs = Self { ebpf, links: Vec::new() };
@@ -61,7 +61,7 @@ impl Programs {
         Ok(programs)
     }
 
-    /// Sets what the programs do.
+    /// Applies settings to the programs.
     pub(super) fn configure(&mut self, settings: &Settings) -> Result<(), SwitchError> {
         let bytes: [u8; size_of::<Settings>()] = zerocopy::transmute!(*settings);
         let map = self.ebpf.map_mut("CONFIG").ok_or_else(missing)?;
@@ -70,7 +70,7 @@ impl Programs {
         array.set(0, bytes, 0).map_err(fault("configure the programs"))
     }
 
-    /// Makes the device with this index an interface of the switch, or changes what it is.
+    /// Makes the device with this index an interface of the switch, or changes its settings.
     pub(super) fn set_port(&mut self, device: u32, settings: &PortSettings) -> Result<(), SwitchError> {
         let mut bytes = [0; size_of::<PortSettings>()];
         bytes.copy_from_slice(settings.as_bytes());
@@ -80,8 +80,8 @@ impl Programs {
         ports.insert(device, bytes, 0).map_err(fault("add an interface"))
     }
 
-    /// Attaches both programs to the device with this index, until they are dropped: in front of other programs on what
-    /// comes in, and behind them on what goes out.
+    /// Attaches both programs to the device with this index, until they are dropped: before other programs on
+    /// the ingress, and behind them on the egress.
     pub(super) fn attach(&mut self, device: u32) -> Result<(), SwitchError> {
         for (name, direction, order) in
             [(LEAVE, Direction::Egress, Order::Last), (ARRIVE, Direction::Ingress, Order::First)]
@@ -94,14 +94,14 @@ impl Programs {
         Ok(())
     }
 
-    /// Loads the program of the fast path; it runs nowhere yet.
+    /// Loads the program of the fast path; it is not attached.
     pub(super) fn load_forward(&mut self) -> Result<(), SwitchError> {
         let program = self.ebpf.program_mut(FORWARD).ok_or_else(missing)?;
         let program: &mut Xdp = program.try_into().map_err(fault("use a program"))?;
         program.load().map_err(fault("load a program"))
     }
 
-    /// Puts the program of the fast path on what the device receives, until the link is closed.
+    /// Attaches the program of the fast path to the device's ingress, until the link is closed.
     pub(super) fn attach_forward(&mut self, device: u32, mode: XdpMode) -> io::Result<OwnedFd> {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
         let program = self.ebpf.program_mut(FORWARD).ok_or_else(missing)?;
@@ -109,19 +109,19 @@ impl Programs {
         xdp::attach(program.fd().map_err(io::Error::other)?.as_fd(), device, mode)
     }
 
-    /// Lets the fast path send by the device of interface `number`.
+    /// Allows the fast path to send by the device of interface `number`.
     pub(super) fn set_way(&mut self, number: u32, device: u32) -> Result<(), SwitchError> {
         let map = self.ebpf.map_mut("WAYS").ok_or_else(missing)?;
         let mut ways = DevMap::try_from(map).map_err(fault("add an interface"))?;
         ways.set(number, device, None, 0).map_err(fault("add an interface"))
     }
 
-    /// Detaches the programs from all interfaces; none of them runs any more then, and what they have counted stays.
+    /// Detaches the programs from all interfaces; none of them runs after that, and their counters stay.
     pub(super) fn detach(&mut self) {
         self.links.clear();
     }
 
-    /// What an interface's counter says on all processors together; 0 where the kernel does not say.
+    /// The sum of an interface's counter over all processors; 0 where it cannot be read.
     pub(super) fn count(&self, number: u32, count: Count) -> u64 {
         let counters = self.ebpf.map("COUNTERS").and_then(|map| PerCpuArray::<_, Counts>::try_from(map).ok());
         let values = counters.and_then(|counters| counters.get(&number, 0).ok());
@@ -139,7 +139,7 @@ fn missing() -> SwitchError {
     SwitchError::system("use the programs")(io::ErrorKind::NotFound.into())
 }
 
-/// A fault of the loader, with what is behind it: a kernel's refusal is a page long.
+/// An error of the loader with its causes: a kernel's refusal is a page long.
 fn fault<E>(what: &'static str) -> impl FnOnce(E) -> SwitchError
 where
     E: std::error::Error + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! The way of frames from the programs to the engine and back: a device of this program's own, and a packet socket.
+//! The channel between the programs and the engine: a device of this program, and a packet socket.
 
 use std::io;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use inband_node::frame::MAX_GROWTH;
 use super::abi::{Engine, Handed};
 use crate::error::SwitchError;
 
-/// The device, the socket, and what has come by them.
+/// The device, the socket, and their counters.
 #[derive(Debug)]
 pub(super) struct Way {
     pub(super) tun: Tun,
@@ -20,23 +20,23 @@ pub(super) struct Way {
     pub(super) socket: PacketSocket,
     pub(super) netlink: Netlink,
     pub(super) buffer: Vec<u8>,
-    /// Frames that came by it, and those that are none of the programs'.
+    /// Received frames, and foreign frames.
     pub(super) taken: u64,
     pub(super) foreign: u64,
-    /// Frames it had no room for.
+    /// Frames that did not fit into the socket's buffer.
     pub(super) losses: u64,
 }
 
-/// Frames that wait for the engine.
+/// Maximum number of frames waiting for the engine.
 pub(super) const QUEUE_FRAMES: u32 = 16_384;
-/// The largest packet the kernel hands around, and what is in front of it.
+/// The largest packet in the kernel, with its header.
 const FRAME_BYTES: usize = 65_536 + 128;
 /// The two addresses of a frame, and a VLAN tag.
 const ADDRESS_BYTES: usize = 12;
 const TAG_BYTES: usize = 4;
 
 impl Way {
-    /// Creates the device, and the socket of what comes back.
+    /// Creates the device, and the socket to receive from.
     pub(super) fn open(mut netlink: Netlink) -> Result<Self, SwitchError> {
         let fault = || SwitchError::system("create a device that leads to the engine");
         let tun = Tun::create("inbsw%d").map_err(fault())?;
@@ -52,9 +52,9 @@ impl Way {
         Ok(Self { tun, engine, socket, netlink, buffer, taken: 0, foreign: 0, losses: 0 })
     }
 
-    /// The next frame: what the programs know of it, and where in `buffer` it is.
+    /// The next frame: its header, and its range in `buffer`.
     pub(super) fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(Handed, Range<usize>)>> {
-        // What is in front of the frame is room for INT afterwards.
+        // The space before the frame is later used for INT.
         let room = buffer.get_mut(MAX_GROWTH..).unwrap_or_default();
         let Some(length) = self.tun.receive(room)? else { return Ok(None) };
         let Some((handed, tag, frame)) = room.get(..length).and_then(Handed::read) else {
@@ -65,7 +65,8 @@ impl Way {
         let end = MAX_GROWTH + length;
         let mut start = end - frame.len();
         if let Some(tag) = tag {
-            // The device has put the tag behind the addresses of what is in front; it goes behind the frame's own.
+            // The device inserted the tag behind the addresses of the header; it belongs behind the frame's
+            // own.
             buffer.copy_within(start..start + ADDRESS_BYTES, start - TAG_BYTES);
             start -= TAG_BYTES;
             if let Some(place) = buffer.get_mut(start + ADDRESS_BYTES..start + ADDRESS_BYTES + TAG_BYTES) {
@@ -75,7 +76,7 @@ impl Way {
         Ok(Some((handed, start..end)))
     }
 
-    /// Numbers that cannot be read now are read the next time.
+    /// Updates the counters of lost frames; what cannot be read is read the next time.
     pub(super) fn read_losses(&mut self) {
         if let Ok(Some(losses)) = device::send_drops(&mut self.netlink, self.engine.device) {
             self.losses = losses;
@@ -83,7 +84,7 @@ impl Way {
     }
 }
 
-/// A mark that no one else has: never 0, and another one for each process and device.
+/// A unique mark: never 0, and different for each process and device.
 fn mark(device: u32) -> u32 {
     let mixed = u64::from(std::process::id()) << 32 | u64::from(device);
     let mixed = (mixed ^ clock::realtime()).wrapping_mul(0x9e37_79b9_7f4a_7c15);

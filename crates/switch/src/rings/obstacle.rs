@@ -1,4 +1,4 @@
-//! What speaks against AF_XDP on an interface.
+//! Obstacles to AF_XDP on an interface.
 
 use std::fmt;
 use std::io;
@@ -15,19 +15,19 @@ use rustix::io::Errno;
 /// Why an interface has no AF_XDP sockets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
-    /// The configuration says so.
+    /// It is off in the configuration.
     Off,
-    /// There is a program of somebody else.
+    /// A foreign program is on the device.
     Taken,
     /// The driver runs no programs, or does not redirect frames.
     Driver,
     /// Its frames are longer than the memory's chunks.
     Mtu(u32),
-    /// The driver takes VLAN tags out and does not tell programs so.
+    /// The driver removes VLAN tags and does not report them to programs.
     VlanTags,
-    /// Somebody else has filters on what the device sends.
+    /// Foreign filters are on the device's egress.
     Filters,
-    /// The device has a queue that somebody has chosen.
+    /// The device has a configured queue.
     Queue(String),
     /// The kernel refuses the sockets or the program.
     Refused(String),
@@ -57,10 +57,10 @@ impl Obstacle {
     }
 }
 
-/// Whether nothing speaks against AF_XDP sockets on the device.
+/// Checks that AF_XDP sockets can be used on the device.
 ///
 /// # Errors
-/// What does.
+/// The obstacle.
 pub(super) fn check(device: &Device) -> Result<(), Obstacle> {
     if device.mtu > MAX_MTU {
         return Err(Obstacle::Mtu(MAX_MTU));
@@ -75,19 +75,19 @@ pub(super) fn check(device: &Device) -> Result<(), Obstacle> {
     Ok(())
 }
 
-/// What the kernel would do with frames that the engine sends.
+/// The kernel's treatment of frames that the engine sends.
 #[derive(Debug)]
 pub(crate) struct Sending {
     qdiscs: Vec<Qdisc>,
 }
 
 impl Sending {
-    /// Asks the kernel.
+    /// Queries the kernel.
     pub(crate) fn look(netlink: &mut Netlink) -> Self {
         Self { qdiscs: qdisc::all(netlink).unwrap_or_default() }
     }
 
-    /// Why frames are not to be sent past the kernel's stack by the device; `None`: nothing there has to see them.
+    /// Why the device must not send frames past the kernel's stack; `None`: nothing there has to see them.
     pub(crate) fn obstacle(&self, device: &Device) -> Option<Obstacle> {
         let here = |qdisc: &&Qdisc| qdisc.device == device.index;
         let is_filtered = self.qdiscs.iter().filter(here).any(|qdisc| qdisc.place == Place::Filters);
@@ -101,6 +101,6 @@ impl Sending {
     }
 }
 
-/// A frame with a VLAN tag, of this and 18 bytes more, fits behind the room in front of it.
+/// A frame with a VLAN tag, up to 18 bytes longer than this, fits behind its headroom.
 const MAX_MTU: u32 = 2_970;
 const _: () = assert!(MAX_MTU as usize + 18 + ROOM_BYTES <= CHUNK_BYTES);

@@ -1,4 +1,4 @@
-//! The program that gives the engine the packets it forwards, and the kernel all others.
+//! The program that passes packets to be forwarded to the engine, and all others to the kernel.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -10,26 +10,26 @@ use inband_linux::xdp;
 use crate::assembly::{Assembly, Label, Register};
 use crate::guard::Guard;
 
-/// What the programs of all interfaces have in common.
+/// The parts common to the programs of all interfaces.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program {
-    /// The machine's own addresses.
+    /// The set of the host's own addresses.
     own: u32,
-    /// The kernel's function that tells the VLAN tag of a frame; `None`: it has none.
+    /// The kernel function that returns the VLAN tag of a frame; `None`: missing.
     vlan_tag: Option<u32>,
 }
 
-/// What the program notes in front of a frame: when it came, by the monotonic clock, and this number.
+/// Follows the time of arrival, by the monotonic clock, in the mark that the program writes before a frame.
 pub(super) const MAGIC: u64 = 0x696e_6273_7764_7831;
 pub(super) const MARK_BYTES: usize = 16;
 
 impl Program {
-    /// Looks for what the program needs of the kernel.
+    /// Finds what the program needs in the kernel.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub(super) fn prepare(guard: &Guard) -> io::Result<Self> {
-        // A kernel without a description of itself has no such function either.
+        // A kernel without BTF has no such function either.
         let types = Btf::from_sys_fs().ok();
         let find =
             |types: Btf| types.id_by_type_name_kind("bpf_xdp_metadata_rx_vlan_tag", BtfKind::Func).ok();
@@ -39,7 +39,7 @@ impl Program {
     /// Loads the program for a device, whose sockets are in the map `sockets`.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub(super) fn load(self, device: u32, sockets: u32) -> io::Result<OwnedFd> {
         match self.vlan_tag.filter(|_| xdp::tells_vlan_tags(device).unwrap_or(false)) {
             Some(vlan_tag) => load_xdp(&instructions(self.own, sockets, Some(vlan_tag)), Some(device)),
@@ -48,8 +48,9 @@ impl Program {
     }
 }
 
-/// The program. It passes on what is neither IPv4 nor IPv6, has a VLAN tag, is to a group or everyone, to a link-local
-/// address of IPv6 or one of the machine's own; the sockets get the rest. A queue without a socket passes all on.
+/// The program. It passes to the kernel what is neither IPv4 nor IPv6, has a VLAN tag, or is for a group or
+/// broadcast address, a link-local IPv6 address or one of the host's own; the sockets get the rest. For a
+/// queue without a socket it passes everything.
 fn instructions(own: u32, sockets: u32, vlan_tag: Option<u32>) -> Vec<u64> {
     use Label::{Give, Lookup, Pass, V6};
     use Register::{R0, R1, R2, R3, R4, R6, R7, R8, R10};
@@ -57,7 +58,7 @@ fn instructions(own: u32, sockets: u32, vlan_tag: Option<u32>) -> Vec<u64> {
     let mut code = Assembly::default();
     code.copy(R6, R1);
     if let Some(vlan_tag) = vlan_tag {
-        // Protocol and tag go where nobody reads them; 0: there is a tag.
+        // Protocol and tag are written where they are not read; 0: there is a tag.
         code.store_word(R10, KEY, 0).store_word(R10, KEY + 4, 0);
         code.copy(R1, R6).copy(R2, R10).add(R2, i32::from(KEY)).copy(R3, R10).add(R3, i32::from(KEY) + 4);
         code.call_kernel(vlan_tag).jump_if_equal(R0, 0, Pass);
@@ -99,7 +100,7 @@ fn instructions(own: u32, sockets: u32, vlan_tag: Option<u32>) -> Vec<u64> {
     code.finish()
 }
 
-/// Where on the stack the key is.
+/// The stack offset of the key.
 const KEY: i16 = -16;
 /// `struct xdp_md`.
 const MD_DATA: i16 = 0;
