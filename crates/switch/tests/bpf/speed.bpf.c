@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What measurements need around a switch: `generate` sends frames, `redirect` forwards them without looking at them, `take`
-// counts them where they arrive.
+// Programs for measurements around a switch: `generate` sends frames,
+// `redirect` forwards them without reading them, `take` counts them on arrival.
 
 #include <linux/bpf.h>
 
@@ -36,7 +36,7 @@ struct {
 	__type(value, __u64);
 } TAKEN SEC(".maps");
 
-/* The kernel uses the memory of a frame again and again: what nodes have changed is written anew. */
+/* The kernel reuses the memory of a frame: the parts that nodes changed are rewritten. */
 SEC("xdp")
 int generate(struct xdp_md *frame)
 {
