@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the programs and the switch tell each other; `kernel/abi.rs` has the same. */
+/* The structures shared by the programs and the switch; `kernel/abi.rs` defines them in Rust. */
 #pragma once
 
 #include <linux/types.h>
 
-/* What the programs do; the only entry of its map. */
+/* The settings of the programs; the only entry of its map. */
 struct config {
 	/* Nanoseconds from the monotonic clock to the time of day. */
 	__u64 clock_offset;
-	/* In front of INT, in domains that mark it so. */
+	/* The marker before INT, in domains that use probe markers. */
 	__u64 probe_marker;
 	__u32 node_id;
-	/* The mark on packets that the engine has sent. */
+	/* The mark on packets from the engine. */
 	__u32 engine_mark;
 	/* Index of the device that leads to the engine. */
 	__u32 engine_device;
@@ -28,21 +28,21 @@ struct config {
 };
 
 enum config_flag {
-	/* Packets that come in at an edge may start INT. */
+	/* Packets that come in at an edge may get INT. */
 	STARTS_INT = 1,
-	/* The engine looks at every packet. */
+	/* The engine handles every packet. */
 	ALL_TO_ENGINE = 2,
 	/* The engine does all INT. */
 	INT_TO_ENGINE = 4,
-	/* The engine keeps checksums by the complement. */
+	/* The engine keeps checksums valid by the complement. */
 	KEEPS_COMPLEMENT = 8,
-	/* INT is in front of the TCP options. */
+	/* INT precedes the TCP options. */
 	BEFORE_TCP_OPTIONS = 16,
-	/* The engine makes room where the MTU leaves none. */
+	/* The engine makes room for INT where the MTU leaves none. */
 	RELIEVES = 32,
 };
 
-/* How the domain marks INT. */
+/* How the domain marks packets with INT. */
 enum kind {
 	KIND_DSCP = 0,
 	KIND_UDP = 1,
@@ -56,10 +56,10 @@ enum kind {
 struct port {
 	__u32 level2_id;
 	__u32 mtu;
-	/* Its place among the interfaces. */
+	/* Its position among the interfaces. */
 	__u32 number;
 	__u16 id;
-	/* Whether INT is done by the engine: at an edge, and where packets may not come with it. */
+	/* Whether the engine does all INT: at an edge, and where packets may not arrive with it. */
 	__u16 is_edge;
 	/* Of the device. */
 	__u8 address[6];
@@ -67,11 +67,11 @@ struct port {
 	__u16 flags;
 	/* Of the device: the longest IP packet that Linux sends by it. */
 	__u32 device_mtu;
-	/* The least `device_mtu` of all interfaces; 0: this device carries none that is longer. */
+	/* The smallest `device_mtu` of all interfaces; 0: packets by this device are never longer. */
 	__u32 narrowest;
 };
 
-/* Which packets pass the stack by. */
+/* Which packets bypass the stack. */
 enum port_flag {
 	/* Those that come in by the device. */
 	FORWARDS_FROM = 1,
@@ -79,20 +79,20 @@ enum port_flag {
 	FORWARDS_TO = 2,
 };
 
-/* In front of a frame that goes to the engine, as if it were its Ethernet header. */
+/* The header before a frame for the engine, in place of its Ethernet header. */
 struct handed {
 	__u8 destination[6];
 	__u8 source[6];
 	__be16 ethertype;
 	__u16 magic;
-	/* Indexes of the devices; 0: the packet did not come by one. */
+	/* Indexes of the devices; 0: no device of the switch. */
 	__u32 ingress;
 	__u32 egress;
-	/* Nanoseconds since 1970; 0: not known. */
+	/* Nanoseconds since 1970; 0: unknown. */
 	__u64 came_at;
-	/* What waits in the queue it would have entered, bytes; all ones: not known. */
+	/* Occupancy of the queue it would have entered, bytes; all ones: unknown. */
 	__u32 queue;
-	/* Whether it may have to wait there. */
+	/* Whether it may have to wait in that queue. */
 	__u32 may_wait;
 };
 
@@ -103,7 +103,7 @@ _Static_assert(sizeof(struct handed) == 40, "as in abi.rs");
 #define HANDED_ETHERTYPE 0x88b5
 #define HANDED_MAGIC 0x4e49
 
-/* What is counted for each interface: packets in by it, then packets out by it. */
+/* The counters of each interface: incoming packets, then outgoing packets. */
 enum count {
 	RECEIVED_PACKETS,
 	RECEIVED_BYTES,
@@ -111,22 +111,22 @@ enum count {
 	SENT_BYTES,
 	TO_ENGINE,
 	FROM_ENGINE,
-	/* The engine could not be handed a packet: it left as it was, or, with INT at an edge, did not leave. */
+	/* Not passed to the engine: the packet left unchanged, or, with INT at an edge, did not leave. */
 	NOT_HANDED,
 	NOT_HANDED_DROPPED,
 	PUSHED,
 	HOPS_EXCEEDED,
 	MTU_EXCEEDED,
-	/* The kernel had no room for the metadata: it left as it was. */
+	/* The kernel had no room for the metadata: the packet left as it was. */
 	NO_HEADROOM,
-	/* Packets that did not pass the stack; they are counted by what happened to them, too. */
+	/* Packets that bypassed the stack; they are also counted by outcome. */
 	FORWARDED,
-	/* INT waited beside these packets, and could not be put back: they left without it, or, where only INT says
-	 * what is in them, did not leave. */
+	/* INT beside these packets could not be put back: they left without
+	 * it, or, if they are not whole without INT, were dropped. */
 	LEFT_WITHOUT,
 	LOST_INT,
-	/* Only INT says what is in them, and with it they are too long for an interface that is no edge: they did not
-	 * leave. */
+	/* These packets are not whole without INT, and with it too long
+	 * for an interface that is not an edge: they were dropped. */
 	TOO_LONG,
 	COUNTS = 16,
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * INT that waits beside its packet while that passes the stack.
+ * INT that is kept beside its packet while the packet passes the stack.
  *
- * Links between switches carry longer packets than those to hosts, so that there is room for INT. The stack compares a
- * packet's length with the MTU of the device it is to leave by, and it does so before INT is removed there. What comes in
- * longer than the narrowest device carries therefore passes the stack without INT, and gets it back behind the stack.
+ * Links between switches carry longer packets than those to hosts, so that there is room for INT. The
+ * stack compares a packet's length with the MTU of its egress device before INT is removed there. Packets
+ * longer than the narrowest device's MTU therefore pass the stack without INT, and get it back behind it.
  */
 #pragma once
 
@@ -12,18 +12,18 @@
 
 /* A marker; a shim, or the header of an option; the 255 words behind it; and headers around the packet. */
 #define MAX_INT_BYTES (1024 + 64)
-/* Of a GRE shim: the source has added the headers in front. */
+/* Of a GRE shim: the source has added the headers before it. */
 #define GRE_IS_ADDED 0x08
-/* Packets may wait for the address of a neighbor; all others are back before the next one comes. */
+/* Packets may wait for the address of a neighbor; all others get INT back before the next one arrives. */
 #define BESIDES 2048
 
 struct beside {
-	/* The arrival of the packet; 0: the bytes are being written. */
+	/* Time of arrival of the packet; 0: the bytes are being written. */
 	__u64 came_at;
-	/* Where INT was, from the start of the frame, and how long it is. */
+	/* Offset of INT from the start of the frame, and its length. */
 	__u32 shim;
 	__u32 length;
-	/* Of the headers in front of it, which the stack may translate, but not replace by others. */
+	/* Of the headers before it, which the stack may translate, but not replace by others. */
 	__u32 l4;
 	__u8 version;
 	__u8 protocol;
@@ -31,7 +31,7 @@ struct beside {
 	__u8 bytes[MAX_INT_BYTES];
 };
 
-/* By the arrival. What comes later takes the place of what came earlier. */
+/* By time of arrival. Later entries replace earlier ones. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, BESIDES);
@@ -39,7 +39,7 @@ struct {
 	__type(value, struct beside);
 } BESIDE SEC(".maps");
 
-/* The lowest bit of an arrival says whether INT waits beside the packet. */
+/* The lowest bit of an arrival indicates whether INT is kept beside the packet. */
 #define HAS_BESIDE 1ULL
 
 static __always_inline struct beside *beside_of(__u64 came_at)
@@ -49,7 +49,7 @@ static __always_inline struct beside *beside_of(__u64 came_at)
 	return bpf_map_lookup_elem(&BESIDE, &place);
 }
 
-/* Older kernels sum no more bytes at once. */
+/* Older kernels sum no more bytes in one call. */
 #define MAX_SUMMED 512
 
 /* Sums up to MAX_SUMMED bytes of INT from `start` on, of `length`. */
@@ -66,7 +66,7 @@ static __always_inline __u64 sum_of_part(struct beside *beside, __u32 start, __u
 	return (__u32)bpf_csum_diff(0, 0, (__be32 *)(beside->bytes + start), part, 0);
 }
 
-/* 0 behind GRE, which needs none. */
+/* 0 behind GRE, which needs no sum. */
 static __always_inline __u64 sum_of_int(struct beside *beside, __u32 length)
 {
 	if (beside->protocol == IPPROTO_GRE)
@@ -79,7 +79,7 @@ static __always_inline __u64 sum_of_int(struct beside *beside, __u32 length)
 static __always_inline void set_dscp(struct packet *packet, __u16 mask, __u16 value)
 {
 	__be16 *first = (__be16 *)(packet->head + L3);
-	/* IPv6 has the version in front of the traffic class, IPv4 the length of the header, too. */
+	/* IPv6 has the version before the traffic class, IPv4 the header length, too. */
 	int shift = packet->version == 4 ? 2 : 6;
 	__be16 changed = bpf_htons((bpf_ntohs(*first) & ~(mask << shift)) | (value & mask) << shift);
 
@@ -89,8 +89,8 @@ static __always_inline void set_dscp(struct packet *packet, __u16 mask, __u16 va
 }
 
 /*
- * The length of the headers that the source has put around the packet for INT. As many bytes behind INT wait beside the
- * packet as well: it passes the stack with the headers that short packets of its flow have.
+ * The length of the headers that the source added around the packet for INT. As many bytes behind INT are
+ * kept beside the packet, too: it passes the stack with the headers that short packets of its flow have.
  */
 static __always_inline __u32 outer_bytes(const struct packet *packet, const struct config *config)
 {
@@ -108,7 +108,7 @@ static __always_inline __u32 outer_bytes(const struct packet *packet, const stru
 	return 0;
 }
 
-/* How many bytes of INT there are at `shim`; 0: none that can be taken out. */
+/* The number of bytes of INT at `shim`; 0: no INT that can be removed. */
 static __always_inline __u32 int_bytes(struct packet *packet, const struct config *config)
 {
 	const struct shim *behind_marker;
@@ -132,8 +132,8 @@ static __always_inline __u32 int_bytes(struct packet *packet, const struct confi
 }
 
 /*
- * Takes INT out of the packet. Returns its arrival, which says whether that was done; 0: the packet is damaged and must
- * not go on.
+ * Removes INT from the packet. Returns its arrival, which indicates
+ * whether that was done; 0: the packet is damaged and must be dropped.
  */
 static __always_inline __u64 put_beside(struct __sk_buff *skb, struct packet *packet, const struct config *config,
 					__u64 came_at)
@@ -141,7 +141,7 @@ static __always_inline __u64 put_beside(struct __sk_buff *skb, struct packet *pa
 	struct beside *beside;
 	__u32 length;
 
-	/* Of what is still to be cut, the stack compares the segments. */
+	/* For packets still to be segmented, the stack compares the segments. */
 	if (skb->gso_size || lacks_checksum(skb) || read_head(skb, packet))
 		return came_at;
 	length = int_bytes(packet, config);
@@ -169,18 +169,18 @@ static __always_inline __u64 put_beside(struct __sk_buff *skb, struct packet *pa
 	return came_at;
 }
 
-/* What became of a packet that INT waits beside. */
+/* The outcome for a packet with INT beside it. */
 enum put_back {
 	IS_BACK,
-	/* The packet has none: another one's is in its place, or the stack has made another packet of it. */
+	/* Another packet's INT is in its place, or the stack has made a different packet of it. */
 	IS_GONE,
 	/* The packet has none: with it, it would be longer than the device's MTU. */
 	HAS_NO_ROOM,
-	/* The packet must not go on. */
+	/* The packet must be dropped. */
 	IS_DAMAGED,
 };
 
-/* Puts INT back into the packet. At an edge it may be as long as it came; the engine removes INT. */
+/* Puts INT back into the packet. At an edge it may be as long as on arrival; the engine removes INT. */
 static __always_inline enum put_back put_back(struct __sk_buff *skb, struct packet *packet, const struct way *way)
 {
 	struct beside *beside = beside_of(way->came_at);
@@ -213,6 +213,6 @@ static __always_inline enum put_back put_back(struct __sk_buff *skb, struct pack
 		return IS_DAMAGED;
 	if (bpf_skb_store_bytes(skb, packet->shim, beside->bytes, length, BPF_F_RECOMPUTE_CSUM))
 		return IS_DAMAGED;
-	/* Another packet's bytes may have come meanwhile. */
+	/* Another packet may have replaced the bytes meanwhile. */
 	return *(volatile __u64 *)&beside->came_at == way->came_at ? IS_BACK : IS_DAMAGED;
 }

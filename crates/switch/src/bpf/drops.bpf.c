@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What Linux drops on its way between the interfaces, and why: the program stands at the tracepoint that every dropped
-// packet passes. It counts by interface and reason, and tells the switch of the packets.
+// Drops by Linux of packets between the interfaces: a program at the tracepoint that every dropped
+// packet passes. It counts by interface and reason, and sends samples of the packets to the switch.
 
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -30,7 +30,7 @@ struct {
 	__type(value, __u32);
 } DEVICES SEC(".maps");
 
-/* Reasons that are no loss of a packet on its way, by their number. */
+/* Reasons that are no loss of a forwarded packet, by number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, MAX_REASONS);
@@ -45,7 +45,7 @@ struct {
 	__type(value, __u64);
 } DROPS SEC(".maps");
 
-/* Packets that the switch was not told of, and those that no count had room for. */
+/* Dropped packets without a sample, and those that did not fit into the table of counts. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, DROP_FAULTS);
@@ -62,7 +62,7 @@ struct sk_buff___type {
 	__u8 pkt_type : 3;
 } __attribute__((preserve_access_index));
 
-/* For the machine or whomever it forwards to: not to groups or everyone, and not to another station of the link. */
+/* To this host or for forwarding: not to groups or broadcast, nor to another station of the link. */
 #define PACKET_HOST 0
 
 static __always_inline int is_to_host(const struct sk_buff *skb)
@@ -95,7 +95,7 @@ static __always_inline void count_drop(const struct drop_key *key, __u64 packets
 		count_fault(DROP_NOT_COUNTED);
 }
 
-/* Copies the packet from its IP header on; returns how many bytes, or 0 where there is no such header. */
+/* Copies the packet from its IP header on; returns the number of bytes, or 0 without such a header. */
 static __always_inline __u32 load(const struct sk_buff *skb, struct drop_sample *sample)
 {
 	__u32 from = BPF_CORE_READ(skb, network_header);
@@ -111,7 +111,7 @@ static __always_inline __u32 load(const struct sk_buff *skb, struct drop_sample 
 	return bpf_probe_read_kernel(sample->bytes, length, BPF_CORE_READ(skb, head) + from) ? 0 : length;
 }
 
-/* Tells the switch of the packet. */
+/* Sends a sample of the packet to the switch. */
 static __always_inline void tell(const struct sk_buff *skb, const struct drop_settings *settings, __u32 reason,
 				 __u32 ingress, __u32 device)
 {
@@ -136,7 +136,7 @@ static __always_inline void tell(const struct sk_buff *skb, const struct drop_se
 SEC("raw_tp/kfree_skb")
 int dropped(__u64 *ctx)
 {
-	/* The packet, where in the code it was dropped, and why. */
+	/* The packet, the address of the code that dropped it, and the reason. */
 	const struct sk_buff *skb = (const struct sk_buff *)ctx[0];
 	__u32 reason = ctx[2], zero = 0;
 	const struct drop_settings *settings = bpf_map_lookup_elem(&SETTINGS, &zero);
@@ -156,13 +156,13 @@ int dropped(__u64 *ctx)
 	}
 	if (!is_to_host(skb))
 		return 0;
-	/* A socket keeps other things in the place of the device; a packet on its way has one. */
+	/* A socket stores other data in the field of the device; a forwarded packet has a device. */
 	at = BPF_CORE_READ(skb, dev);
 	if (!at || BPF_CORE_READ(at, nd_net.net, ns.inum) != settings->namespace)
 		return 0;
 	device = BPF_CORE_READ(at, ifindex);
 	key.device = BPF_CORE_READ(skb, skb_iif);
-	/* What the machine sends itself came by no device. */
+	/* The host's own packets came by no device. */
 	if (!key.device)
 		key.device = device;
 	if (!bpf_map_lookup_elem(&DEVICES, &key.device))

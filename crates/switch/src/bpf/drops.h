@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the program that hears of drops and the switch tell each other; `kernel/drops.rs` has the same. */
+/* The structures shared by the drop program and the switch; `kernel/drops.rs` defines them in Rust. */
 #pragma once
 
 #include <linux/types.h>
@@ -7,24 +7,24 @@
 #define MAX_PORTS 1024
 /* Reasons of the kernel's core. */
 #define MAX_REASONS 512
-/* Interfaces with a reason each. */
+/* Combinations of interface and reason. */
 #define MAX_COUNTS 8192
-/* Most of a dropped packet that is told, bytes. */
+/* Maximum bytes of a dropped packet that a sample carries. */
 #define SAMPLE_BYTES 240
 
-/* What the switch asks for. */
+/* The switch's settings. */
 struct drop_settings {
 	/* Nanoseconds from the monotonic clock to the time of day. */
 	__u64 clock_offset;
 	/* Inode of the network namespace. */
 	__u32 namespace;
-	/* Whether nothing is counted any more: the program may still be attached by a copy of its link's descriptor. */
+	/* Whether counting has ended: a copy of the link's descriptor may keep the program attached. */
 	__u32 is_over;
 };
 
-/* What is counted together. */
+/* The key of a count. */
 struct drop_key {
-	/* Index of the device the packet came in by, or, of the machine's own packets, where it was. */
+	/* Index of the device the packet came in by; of the host's own packets, where it was dropped. */
 	__u32 device;
 	/* The kernel's number of the reason. */
 	__u32 reason;
@@ -34,7 +34,7 @@ struct drop_key {
 struct drop_sample {
 	__u64 time;
 	__u32 reason;
-	/* Indexes of the device it came in by, and of the one where it was; 0: none. */
+	/* Indexes of the device it came in by, and of the one where it was dropped; 0: none. */
 	__u32 ingress;
 	__u32 device;
 	/* The error number of its route, as of a blackhole; 0: none. */
@@ -44,7 +44,7 @@ struct drop_sample {
 	__u8 bytes[SAMPLE_BYTES];
 };
 
-/* What could not be done. */
+/* Failures that are counted. */
 enum drop_fault {
 	DROP_NOT_TOLD,
 	DROP_NOT_COUNTED,

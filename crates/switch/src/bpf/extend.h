@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The transit hop of a packet on its way through the stack, at the egress of its device. */
+/* The transit hop of a packet that passes the stack, at the egress of its device. */
 #pragma once
 
 #include "../../../host/src/bpf/qdisc.h"
 #include "transit.h"
 
-/* Adds this node's metadata to the packet, or says in it why not. Returns what happened. */
+/* Adds this node's metadata to the packet, or sets E or M in its header. Returns what happened. */
 static __always_inline int extend(struct __sk_buff *skb, struct packet *packet, struct way *way)
 {
 	__u16 asked;
 	__u32 grown;
 	int outcome;
 
-	/* Still to be cut, or without its checksum. */
+	/* Still to be segmented, or without its checksum. */
 	if (skb->gso_size || lacks_checksum(skb) || is_engines(packet, way->config))
 		return ENGINE;
 	asked = bpf_ntohs(header_of(packet)->instructions);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The transit hop of a packet that is routed before the stack sees it. */
+/* The transit hop of a packet that is routed before the stack. */
 #pragma once
 
 #include "transit.h"
 
 #define FAMILY_IPV4 2
 #define FAMILY_IPV6 10
-/* Bytes of a packet's start that are looked at here; what has INT behind them goes through the stack. */
+/* Bytes of a packet's start that are read here; packets with INT behind them pass the stack. */
 #define FAST_HEAD_BYTES 128
 
 /* Reads the start of the frame; returns a negative number where there is too little of it. */
@@ -44,8 +44,8 @@ static __always_inline int is_addressed_to(const struct packet *packet, const st
 }
 
 /*
- * Whether nothing but a route is needed to forward the packet: it has hops left, no options, and a source that may be
- * one. What becomes of others is for the stack to say.
+ * Whether only a route is needed to forward the packet: it has hops left, no
+ * options, and a valid source address. All other packets are left to the stack.
  */
 static __always_inline int is_simple(struct packet *packet)
 {
@@ -60,7 +60,7 @@ static __always_inline int is_simple(struct packet *packet)
 	return ip->ihl == 5 && ip->ttl > 1 && first != 0 && first != 127 && first < 224;
 }
 
-/* Looks up the way on. Returns whether Linux knows it and would only have to send the packet. */
+/* Looks up the route. Returns whether Linux knows it and would only have to send the packet. */
 static __always_inline int find_way(struct xdp_md *frame, struct packet *packet, struct bpf_fib_lookup *fib)
 {
 	fib->ifindex = frame->ingress_ifindex;
@@ -85,7 +85,7 @@ static __always_inline int find_way(struct xdp_md *frame, struct packet *packet,
 	return bpf_fib_lookup(frame, fib, sizeof(*fib), 0) == BPF_FIB_LKUP_RET_SUCCESS;
 }
 
-/* Takes one off the time to live as Linux does, and addresses the frame to its next hop. */
+/* Decrements the time to live as Linux does, and addresses the frame to its next hop. */
 static __always_inline void route_on(struct packet *packet, const struct bpf_fib_lookup *fib)
 {
 	struct ethhdr *ethernet = (struct ethhdr *)packet->head;
@@ -103,7 +103,7 @@ static __always_inline void route_on(struct packet *packet, const struct bpf_fib
 	ip->ttl--;
 }
 
-/* Writes `head` and, if the packet grows, `hop` into the frame, which has room for both. Returns whether that succeeds. */
+/* Writes `head` and, if the packet grows, `hop` into the frame, which has room for both. Returns success. */
 static __always_inline int write_frame(struct xdp_md *frame, struct packet *packet, __u64 grown)
 {
 	__u64 end = start_end(packet);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Where are the headers of a packet, and does it carry INT? */
+/* The headers of a packet, and detection of INT. */
 #pragma once
 
 #include <linux/if_ether.h>
@@ -13,7 +13,7 @@
 #include "abi.h"
 
 #define L3 ((__u32)sizeof(struct ethhdr))
-/* Bytes of a packet's start that are looked at. */
+/* Bytes of a packet's start that are read. */
 #define HEAD_BYTES 256
 #define FRAGMENT_OFFSET 0x1fff
 #define FRAGMENT_BITS 0x3fff
@@ -26,10 +26,10 @@
 /* Words of options, in the first byte of the base header; the version is above. */
 #define GENEVE_OPTIONS 0x3f
 #define MAX_GENEVE_OPTIONS_WORDS 63
-/* Options in front of INT that are looked at. */
+/* Maximum number of options before INT that are read. */
 #define MAX_OTHER_OPTIONS 8
 
-/* The header of an option, in whose contents INT begins. */
+/* The header of the option that INT is in. */
 struct geneve_option {
 	__be16 class;
 	/* The highest bit: critical. */
@@ -41,11 +41,11 @@ struct geneve_option {
 #define GENEVE_TYPE 0x7f
 #define GENEVE_LENGTH 0x1f
 
-/* The first bytes of the packet, what is where in them, and room for this hop's metadata. */
+/* The first bytes of the packet, the offsets in them, and room for this hop's metadata. */
 struct packet {
 	__u8 head[HEAD_BYTES];
 	__u8 hop[256];
-	/* How many bytes of the packet are in `head`, and of the whole frame. */
+	/* The number of packet bytes in `head`, and of the whole frame. */
 	__u32 visible;
 	__u32 length;
 	/* Offsets from the start of the frame; `end` by the IP header's length. */
@@ -65,16 +65,16 @@ struct {
 	__type(value, struct packet);
 } SCRATCH SEC(".maps");
 
-/* Keeps the compiler from making one comparison of two, or none, where the verifier would not follow. */
+/* Keeps the compiler from merging or dropping comparisons, which the verifier could not follow. */
 #define APART(length) asm volatile("" : "+r"(length))
 
-/* What a packet is to the node. */
+/* The result of the search for INT. */
 enum find {
 	/* It carries no INT. */
 	PLAIN,
-	/* It carries INT-MD of 2.1 at `shim`, which looks like what the kernel can extend. */
+	/* It carries INT-MD of 2.1 at `shim`, in a form that the kernel can extend. */
 	AT_SHIM,
-	/* It may carry INT: the engine looks. */
+	/* It may carry INT: the engine decides. */
 	UNSURE,
 };
 
@@ -233,7 +233,7 @@ static __always_inline int has_marker(const struct packet *packet, const struct 
 {
 	__u64 marker;
 
-	/* Nothing says that it is aligned. */
+	/* It may be unaligned. */
 	__builtin_memcpy(&marker, head_at(packet, at), sizeof(marker));
 	return marker == config->probe_marker;
 }
@@ -293,7 +293,7 @@ static __always_inline enum find read_ip(struct packet *packet)
 		packet->dscp = ip->tos >> 2;
 		packet->l4 = L3 + ip->ihl * 4;
 		packet->end = L3 + bpf_ntohs(ip->tot_len);
-		/* Pieces behind the first one carry no INT header. */
+		/* Later fragments carry no INT header. */
 		if (ip->frag_off & bpf_htons(FRAGMENT_OFFSET))
 			return PLAIN;
 		return ip->frag_off & bpf_htons(FRAGMENT_BITS) ? UNSURE : AT_SHIM;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// INT in packets that Linux forwards. Two classifiers: `arrive` notes when packets come in; `leave` adds metadata
-// to INT-MD, and hands what it does not do itself to the engine. In front of both, `forward` sends INT-MD on by the
-// kernel's routes where nothing else is to be done with it.
+// INT in packets that Linux forwards. Two classifiers: `arrive` records when packets come in;
+// `leave` adds metadata to INT-MD, and passes what it cannot do itself to the engine. Before
+// both, `forward` forwards INT-MD by the kernel's routes where nothing else has to be done.
 
 #include <stddef.h>
 
@@ -46,7 +46,7 @@ struct {
 	__type(value, struct counts);
 } COUNTERS SEC(".maps");
 
-/* The devices by which packets may pass the stack by, by the numbers of the interfaces. */
+/* The devices by which packets may bypass the stack, by interface number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
 	__uint(max_entries, MAX_PORTS);
@@ -67,7 +67,7 @@ static __always_inline void count(const struct port *port, enum count what, __u6
 		counts->of[what] += many;
 }
 
-/* Counts packets that go one way, received or sent. */
+/* Counts packets of one direction, received or sent. */
 static __always_inline void count_traffic(const struct port *port, enum count packets, __u64 many, __u64 bytes)
 {
 	struct counts *counts = counts_of(port);
@@ -83,7 +83,7 @@ static __always_inline const struct port *port_of(__u32 device)
 	return bpf_map_lookup_elem(&PORTS, &device);
 }
 
-/* As many as the packet will be on a wire. */
+/* The number of packets that this one will be on a wire. */
 static __always_inline __u32 packets(struct __sk_buff *skb)
 {
 	return skb->gso_segs ? skb->gso_segs : 1;
@@ -94,7 +94,7 @@ static __always_inline int is_ip(struct __sk_buff *skb)
 	return skb->protocol == bpf_htons(ETH_P_IP) || skb->protocol == bpf_htons(ETH_P_IPV6);
 }
 
-/* Whether IP may be behind tags or labels. */
+/* Whether IP may follow tags or labels. */
 static __always_inline int is_wrapped(struct __sk_buff *skb)
 {
 	switch (bpf_ntohs(skb->protocol)) {
@@ -107,11 +107,11 @@ static __always_inline int is_wrapped(struct __sk_buff *skb)
 	return 0;
 }
 
-/* Hands the packet to the engine; where that fails, INT does not leave by an edge. */
+/* Passes the packet to the engine; where that fails, INT does not leave by an edge. */
 static __always_inline int hand_over(struct __sk_buff *skb, const struct way *way, int may_leave)
 {
 	struct handed handed = {
-		/* Addresses of nobody, so that no stack takes it. */
+		/* Unused addresses, so that no stack accepts it. */
 		.destination = { 0x02, 'i', 'n', 'b', 's', 'w' },
 		.source = { 0x02, 'i', 'n', 'b', 's', 'w' },
 		.ethertype = bpf_htons(HANDED_ETHERTYPE),
@@ -134,7 +134,7 @@ failed:
 	return may_leave ? TCX_NEXT : TCX_DROP;
 }
 
-/* What is to be done with a packet that leaves. */
+/* The treatment of an outgoing packet. */
 static __always_inline int decide(struct __sk_buff *skb, struct way *way)
 {
 	int is_at_edge = way->out->is_edge || (way->in && way->in->is_edge);
@@ -151,7 +151,7 @@ static __always_inline int decide(struct __sk_buff *skb, struct way *way)
 		return TCX_NEXT;
 	if (is_ip(skb) && !read_head(skb, packet))
 		found = find_int(packet, config);
-	/* What this machine sends itself starts no INT here. */
+	/* The host's own packets get no INT here. */
 	if ((config->flags & ALL_TO_ENGINE) && way->in)
 		return hand_over(skb, way, found == PLAIN || !way->out->is_edge);
 	if (found == PLAIN) {
@@ -195,12 +195,12 @@ int arrive(struct __sk_buff *skb)
 			return TCX_DROP;
 		}
 	}
-	/* A time for delivery stays with the packet on its way through the stack; at the egress it is taken back. */
+	/* A time for delivery stays with the packet through the stack; the egress reads and clears it. */
 	bpf_skb_set_tstamp(skb, came_at, BPF_SKB_TSTAMP_DELIVERY_MONO);
 	return TCX_NEXT;
 }
 
-/* Gives the packet its INT back, if some waits beside it. Returns a verdict on the packet. */
+/* Gives the packet its INT back, if it has some beside it. Returns a verdict on the packet. */
 static __always_inline int complete(struct __sk_buff *skb, const struct way *way)
 {
 	struct packet *packet;
@@ -214,7 +214,7 @@ static __always_inline int complete(struct __sk_buff *skb, const struct way *way
 	back = packet ? put_back(skb, packet, way) : IS_GONE;
 	if (back == IS_BACK)
 		return TCX_NEXT;
-	/* Whether the packet is whole without INT; else ports and protocols say that there is some. */
+	/* Whether the packet is whole without INT; otherwise ports and protocols indicate INT. */
 	is_plain = way->config->kind == KIND_DSCP || way->config->kind == KIND_PROBE_MARKER;
 	if (back != IS_DAMAGED && is_plain) {
 		count(way->out, LEFT_WITHOUT, 1);
@@ -259,7 +259,7 @@ int leave(struct __sk_buff *skb)
 	return verdict;
 }
 
-/* What the hop is to say of a packet that passes the stack by: it waits in no queue. */
+/* The times of a packet that bypasses the stack: it waits in no queue. */
 static __always_inline void take_times(struct packet *packet, struct way *way)
 {
 	__u16 asked = bpf_ntohs(header_of(packet)->instructions);
@@ -272,13 +272,13 @@ static __always_inline void take_times(struct packet *packet, struct way *way)
 	way->latency = latency(way);
 }
 
-/* Whether times are asked for, which cost more than the rest. */
+/* Whether times are requested, which cost more than the rest. */
 static __always_inline int needs_arrival(const struct packet *packet)
 {
 	return !!(bpf_ntohs(header_of(packet)->instructions) & (HOP_LATENCY | INGRESS_TIMESTAMP));
 }
 
-/* Counts a packet that passes the stack by, and what happened to it: constants, so that the verifier knows the bounds. */
+/* Counts a packet that bypasses the stack, by outcome: constants, so that the verifier knows the bounds. */
 static __always_inline void count_forwarded(const struct port *port, int outcome, __u64 bytes)
 {
 	struct counts *counts = counts_of(port);
@@ -296,7 +296,7 @@ static __always_inline void count_forwarded(const struct port *port, int outcome
 		counts->of[MTU_EXCEEDED]++;
 }
 
-/* In front of the stack: INT-MD between two interfaces that are no edges. */
+/* Before the stack: INT-MD between two interfaces that are not edges. */
 SEC("xdp")
 int forward(struct xdp_md *frame)
 {
@@ -320,7 +320,7 @@ int forward(struct xdp_md *frame)
 		return XDP_PASS;
 	if (find_int(packet, way.config) != AT_SHIM || is_engines(packet, way.config) || !is_simple(packet))
 		return XDP_PASS;
-	/* A packet that is still to be cut. */
+	/* A packet that is still to be segmented. */
 	if (packet->length > L3 + way.in->mtu)
 		return XDP_PASS;
 	if (needs_arrival(packet))

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The transit hop: this node's metadata on top of an INT-MD stack, or a mark in the header. */
+/* The transit hop: this node's metadata on top of an INT-MD stack, or a flag in the header. */
 #pragma once
 
 #include "../../../host/src/bpf/checksum.h"
 #include "headers.h"
 
-/* The engine does it. */
+/* The engine has to do it. */
 #define ENGINE -1
 
 /* The baseline instructions, and the checksum complement. */
 #define KNOWN_INSTRUCTIONS 0xff81
 
-/* What is known of the packet at hand. */
+/* The state of the current packet. */
 struct way {
 	const struct config *config;
 	const struct port *in;
 	const struct port *out;
-	/* Nanoseconds of the monotonic clock; 0: not known. */
+	/* Nanoseconds of the monotonic clock; 0: unknown. */
 	__u64 came_at;
 	__u64 left_at;
-	/* All ones: not known. */
+	/* All ones: unknown. */
 	__u32 latency;
 	__u32 queue;
 };
 
-/* The hop latency or queue occupancy is not known. */
+/* The hop latency or queue occupancy is unknown. */
 #define UNKNOWN 0xffffffffU
 
 static __always_inline void put32(struct packet *packet, __u32 *at, __u32 value)
@@ -42,13 +42,13 @@ static __always_inline void put64(struct packet *packet, __u32 *at, __u64 value)
 	put32(packet, at, value);
 }
 
-/* The time of day; all ones: not known. */
+/* The time of day; all ones: unknown. */
 static __always_inline __u64 time_of_day(const struct way *way, __u64 monotonic)
 {
 	return monotonic ? monotonic + way->config->clock_offset : ~0ULL;
 }
 
-/* Nanoseconds between the programs; all ones: not known. */
+/* Nanoseconds between the programs; all ones: unknown. */
 static __always_inline __u32 latency(const struct way *way)
 {
 	__u64 ns = way->left_at - way->came_at;
@@ -87,7 +87,7 @@ static __always_inline void write_hop(struct packet *packet, const struct way *w
 		put32(packet, &at, NOT_AVAILABLE);
 }
 
-/* Corrects the L4 checksum for words that left and came, and for `grown` bytes. */
+/* Corrects the L4 checksum for removed and added words, and for `grown` bytes. */
 static __always_inline void correct_l4(struct packet *packet, __u64 removed, __u64 added, __u32 grown)
 {
 	if (packet->protocol == IPPROTO_TCP) {
@@ -115,7 +115,7 @@ static __always_inline void grow_lengths(struct packet *packet, __u32 grown)
 		udp(packet)->len = bpf_htons(bpf_ntohs(udp(packet)->len) + grown);
 }
 
-/* Corrects lengths and checksums for `length` bytes, of this sum, that leave the packet. */
+/* Corrects lengths and checksums for `length` bytes, with this sum, that are removed. */
 static __always_inline void shorten(struct packet *packet, __u64 sum, __u32 length)
 {
 	if (packet->protocol == IPPROTO_TCP)
@@ -172,7 +172,7 @@ static __always_inline __u32 start_end(const struct packet *packet)
 	return packet->shim + sizeof(struct shim) + sizeof(struct int_header);
 }
 
-/* The header of the Geneve option that INT is in, in the place of a shim. */
+/* The header of the Geneve option with INT, in place of a shim. */
 static __always_inline struct geneve_option *geneve_option(const struct packet *packet)
 {
 	return head_at(packet, packet->shim);
@@ -192,7 +192,7 @@ static __always_inline __u32 int_words(const struct packet *packet, const struct
 	return config->kind == KIND_GENEVE ? geneve_option(packet)->length & GENEVE_LENGTH : shim->length;
 }
 
-/* Whether the fields that count INT's words have room for `words` more. */
+/* Whether the fields that count INT's words can hold `words` more. */
 static __always_inline int may_grow(const struct packet *packet, const struct config *config, __u32 words)
 {
 	words += int_words(packet, config);
@@ -202,7 +202,7 @@ static __always_inline int may_grow(const struct packet *packet, const struct co
 						 int_words(packet, config) <= MAX_GENEVE_OPTIONS_WORDS;
 }
 
-/* Whether the engine has to do what the header asks for. */
+/* Whether the engine has to do what the header requests. */
 static __always_inline int is_engines(const struct packet *packet, const struct config *config)
 {
 	const struct shim *shim = head_at(packet, packet->shim);
@@ -226,8 +226,8 @@ static __always_inline int is_engines(const struct packet *packet, const struct 
 }
 
 /*
- * Adds this node's metadata, or says in the header why not: in `head` and `hop` alone, which the caller writes into the
- * packet. Returns what happened, of `enum count`, or ENGINE.
+ * Adds this node's metadata, or sets a flag in the header: only in `head` and `hop`, which
+ * the caller writes into the packet. Returns what happened, of `enum count`, or ENGINE.
  */
 static __always_inline int push_hop(struct packet *packet, const struct way *way)
 {
