@@ -21,7 +21,7 @@ pub enum LabError {
     Files {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// An error of the system.
         #[source]
         error: io::Error,
     },
@@ -30,7 +30,7 @@ pub enum LabError {
     Kernel {
         /// What was to be done.
         what: String,
-        /// What the system says.
+        /// An error of the system.
         #[source]
         error: io::Error,
     },

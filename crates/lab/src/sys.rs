@@ -13,12 +13,12 @@ impl FrameSocket {
     /// Opens the socket on the device with an interface index, in the network namespace of this thread.
     pub(crate) fn open(device: u32) -> io::Result<Self> {
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // SAFETY: the call takes three integers and gives a descriptor, or a negative number. Protocol 0 receives nothing yet.
+        // SAFETY: the call takes three integers and returns a descriptor, or a negative number. Protocol 0 receives nothing yet.
         let fd = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+        // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
         let socket = Self(unsafe { OwnedFd::from_raw_fd(fd) });
         socket.set(libc::SOL_PACKET, IGNORE_OUTGOING, 1)?;
         socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;

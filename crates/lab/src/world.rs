@@ -40,7 +40,7 @@ pub(crate) fn relay_devices(link: usize) -> [String; 2] {
 /// Creates the namespaces with their devices, addresses and routes.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub(crate) fn create(plan: &Plan) -> Result<(), LabError> {
     for name in namespaces(plan) {
         let failed = || LabError::kernel(format!("cannot create the namespace {name}"));
@@ -91,7 +91,7 @@ pub(crate) fn remove(namespaces: &[String]) -> Result<(), LabError> {
 /// Brings devices and routes from `before` to `now`; `None`: from nothing.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub(crate) fn apply(plan: &Plan, now: &[Fault], before: Option<&[Fault]>) -> Result<(), LabError> {
     let broken = plan.broken(now);
     let was_broken = before.map_or_else(Default::default, |before| plan.broken(before));

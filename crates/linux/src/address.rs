@@ -12,14 +12,14 @@ pub struct Address {
     pub device: u32,
     /// The address.
     pub ip: IpAddr,
-    /// Bits of it that are the network's.
+    /// Length of its network prefix, bits.
     pub prefix_length: u8,
 }
 
 /// Every address of this network namespace.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn all(netlink: &mut Netlink) -> io::Result<Vec<Address>> {
     let mut addresses = Vec::new();
     netlink.dump(Message::new(GET, 0, &[0; FIXED_BYTES]), |kind, body| {
@@ -33,7 +33,7 @@ impl Address {
     #[must_use]
     pub fn read(body: &[u8]) -> Option<Self> {
         let attributes = Attributes(body.get(FIXED_BYTES..)?);
-        // On a link between two hosts `IFA_ADDRESS` is the other one's.
+        // On a link between two hosts `IFA_ADDRESS` is the peer's.
         let ip = attributes.get(LOCAL).or_else(|| attributes.get(ADDRESS)).and_then(read_ip)?;
         Some(Self {
             device: u32::from_ne_bytes(*body.get(4..)?.first_chunk()?),
@@ -42,10 +42,10 @@ impl Address {
         })
     }
 
-    /// Adds the address to its device; it is usable at once, without a search for others that have it.
+    /// Adds the address to its device; it is usable at once, without duplicate address detection.
     ///
     /// # Errors
-    /// What the kernel says, such as that it is there.
+    /// An error of the kernel, for example that it already exists.
     pub fn add(&self, netlink: &mut Netlink) -> io::Result<()> {
         netlink.change(self.message(NEW, CREATE))
     }
@@ -53,7 +53,7 @@ impl Address {
     /// Removes the address from its device.
     ///
     /// # Errors
-    /// What the kernel says, such as that it is not there.
+    /// An error of the kernel, for example that it does not exist.
     pub fn remove(&self, netlink: &mut Netlink) -> io::Result<()> {
         netlink.change(self.message(DELETE, 0))
     }
@@ -64,7 +64,7 @@ impl Address {
         let octets = octets(self.ip);
         let message = Message::new(kind, flags, &fixed).attribute(LOCAL, &octets).attribute(ADDRESS, &octets);
         match self.ip {
-            // The last address of a /31 is a host, not everyone (RFC 3021).
+            // The last address of a /31 is a host, not broadcast (RFC 3021).
             IpAddr::V4(ip) if kind == NEW && self.prefix_length < 31 => {
                 let host_bits = u32::MAX.checked_shr(self.prefix_length.into()).unwrap_or(0);
                 message.attribute(BROADCAST, &(u32::from(ip) | host_bits).to_be_bytes())

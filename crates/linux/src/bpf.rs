@@ -25,7 +25,7 @@ struct Object {
     flags: u32,
 }
 
-/// The same of `BPF_LINK_UPDATE`, and as far as its first word goes of `BPF_LINK_DETACH`.
+/// The same for `BPF_LINK_UPDATE`, and in its first word for `BPF_LINK_DETACH`.
 #[repr(C)]
 struct Update {
     link: u32,
@@ -34,7 +34,7 @@ struct Update {
     old_program: u32,
 }
 
-/// The same of `BPF_OBJ_GET_INFO_BY_FD`.
+/// The same for `BPF_OBJ_GET_INFO_BY_FD`.
 #[repr(C)]
 struct Query {
     fd: u32,
@@ -58,7 +58,7 @@ struct LinkInfo {
 /// Whether `path` is in a BPF file system.
 ///
 /// # Errors
-/// A path that is not there.
+/// The path does not exist.
 pub fn is_bpf_fs(path: &Path) -> io::Result<bool> {
     let path = c_path(path)?;
     // SAFETY: all fields of `struct statfs` are integers, for which zeros are values.
@@ -68,10 +68,10 @@ pub fn is_bpf_fs(path: &Path) -> io::Result<bool> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(about.f_type == BPF_FS) }
 }
 
-/// Keeps `link` attached, whoever closes it, until the file `path` is removed.
+/// Keeps `link` attached, even when all descriptors are closed, until the file `path` is removed.
 ///
 /// # Errors
-/// What the kernel says, such as that the file is there.
+/// An error of the kernel, for example that the file already exists.
 pub fn pin(link: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
     let path = c_path(path)?;
     let attributes = Object { path: path.as_ptr() as u64, fd: number(link)?, flags: 0 };
@@ -79,33 +79,33 @@ pub fn pin(link: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
     unsafe { call(OBJECT_PIN, &attributes) }.map(drop)
 }
 
-/// The object that is pinned at `path`.
+/// The object pinned at `path`.
 ///
 /// # Errors
-/// What the kernel says, such as that there is none.
+/// An error of the kernel, for example that there is none.
 pub fn pinned(path: &Path) -> io::Result<OwnedFd> {
     let path = c_path(path)?;
     let attributes = Object { path: path.as_ptr() as u64, fd: 0, flags: 0 };
     // SAFETY: the path ends in a zero and lives through the call, which only reads.
     let fd = unsafe { call(OBJECT_GET, &attributes) }?;
-    // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+    // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Runs `program` in the place of the link's own from the next packet on.
+/// Replaces the program of the link by `program` from the next packet on.
 ///
 /// # Errors
-/// What the kernel says, such as that the device is gone.
+/// An error of the kernel, for example that the device is gone.
 pub fn replace(link: BorrowedFd<'_>, program: BorrowedFd<'_>) -> io::Result<()> {
     let attributes = Update { link: number(link)?, program: number(program)?, flags: 0, old_program: 0 };
     // SAFETY: the attributes have no pointers.
     unsafe { call(LINK_UPDATE, &attributes) }.map(drop)
 }
 
-/// Detaches the program of `link`, whoever holds the link.
+/// Detaches the program of `link`, even if other descriptors of the link are open.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn detach(link: BorrowedFd<'_>) -> io::Result<()> {
     let attributes = Update { link: number(link)?, program: 0, flags: 0, old_program: 0 };
     // SAFETY: the attributes have no pointers, and the kernel asks for zeros behind the first word.
@@ -115,7 +115,7 @@ pub fn detach(link: BorrowedFd<'_>) -> io::Result<()> {
 /// The interface index that a tcx link is attached to; `None`: another link, or its device is gone.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn interface(link: BorrowedFd<'_>) -> io::Result<Option<u32>> {
     let info = info(link)?;
     Ok(Some(info.interface).filter(|index| info.kind == TYPE_TCX && *index != 0))
@@ -124,7 +124,7 @@ pub fn interface(link: BorrowedFd<'_>) -> io::Result<Option<u32>> {
 /// The id of the program that `link` runs.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn program(link: BorrowedFd<'_>) -> io::Result<u32> {
     Ok(info(link)?.program)
 }
@@ -149,7 +149,7 @@ fn number(fd: BorrowedFd<'_>) -> io::Result<u32> {
 /// Makes the system call.
 ///
 /// # Safety
-/// What `attributes` point to lives through the call and is what the command reads and writes.
+/// The memory that `attributes` point to lives through the call and is what the command reads and writes.
 unsafe fn call<T>(command: libc::c_int, attributes: &T) -> io::Result<RawFd> {
     // SAFETY: the pointer is to a live structure of the size given; the rest is the caller's promise.
     let result =
@@ -210,7 +210,7 @@ struct NewProgram {
     attach_type: u32,
 }
 
-/// A set of keys in the kernel, which programs look into.
+/// A set of keys in the kernel, for lookups by programs.
 #[derive(Debug)]
 pub struct KeySet<const BYTES: usize>(OwnedFd);
 
@@ -218,28 +218,28 @@ impl<const BYTES: usize> KeySet<BYTES> {
     /// Creates a set of at most `max_entries` keys.
     ///
     /// # Errors
-    /// What the kernel says, such as that this user may not.
+    /// An error of the kernel, for example that this user may not.
     pub fn new(max_entries: u32) -> io::Result<Self> {
         let key_bytes = u32::try_from(BYTES).map_err(|_| io::ErrorKind::InvalidInput)?;
         let attributes = NewMap { kind: TYPE_HASH, key_bytes, value_bytes: 1, max_entries, flags: 0 };
         // SAFETY: the attributes have no pointers.
         let fd = unsafe { call(MAP_CREATE, &attributes) }?;
-        // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+        // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
     /// Adds a key.
     ///
     /// # Errors
-    /// What the kernel says, such as that the set is full.
+    /// An error of the kernel, for example that the set is full.
     pub fn insert(&self, key: &[u8; BYTES]) -> io::Result<()> {
         self.change(MAP_UPDATE, key)
     }
 
-    /// Removes a key; that it is not there is no error.
+    /// Removes a key; a missing one is no error.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn remove(&self, key: &[u8; BYTES]) -> io::Result<()> {
         match self.change(MAP_DELETE, key) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -260,16 +260,16 @@ impl<const BYTES: usize> KeySet<BYTES> {
         unsafe { call(command, &attributes) }.map(drop)
     }
 
-    /// The number instructions name the set by.
+    /// The number that instructions use for the set.
     ///
     /// # Errors
-    /// A descriptor that is none.
+    /// An invalid descriptor.
     pub fn number(&self) -> io::Result<u32> {
         number(std::os::fd::AsFd::as_fd(&self.0))
     }
 }
 
-/// The sockets of a device's receive queues, by queue, which programs at XDP give frames to.
+/// The sockets of a device's receive queues, by queue, to which XDP programs pass frames.
 #[derive(Debug)]
 pub struct SocketMap(OwnedFd);
 
@@ -277,20 +277,20 @@ impl SocketMap {
     /// Creates a map for this many queues.
     ///
     /// # Errors
-    /// What the kernel says, such as that this user may not.
+    /// An error of the kernel, for example that this user may not.
     pub fn new(queues: u32) -> io::Result<Self> {
         let attributes =
             NewMap { kind: TYPE_SOCKETS, key_bytes: 4, value_bytes: 4, max_entries: queues, flags: 0 };
         // SAFETY: the attributes have no pointers.
         let fd = unsafe { call(MAP_CREATE, &attributes) }?;
-        // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+        // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Gives the frames of a queue to `socket` until it is closed.
+    /// Passes the frames of a queue to `socket` until it is closed.
     ///
     /// # Errors
-    /// What the kernel says, such as that the socket is bound to something else.
+    /// An error of the kernel, for example that the socket is bound to something else.
     pub fn set(&self, queue: u32, socket: BorrowedFd<'_>) -> io::Result<()> {
         let value = number(socket)?;
         let attributes = Entry {
@@ -304,10 +304,10 @@ impl SocketMap {
         unsafe { call(MAP_UPDATE, &attributes) }.map(drop)
     }
 
-    /// The number instructions name the map by.
+    /// The number that instructions use for the map.
     ///
     /// # Errors
-    /// A descriptor that is none.
+    /// An invalid descriptor.
     pub fn number(&self) -> io::Result<u32> {
         number(std::os::fd::AsFd::as_fd(&self.0))
     }
@@ -316,15 +316,16 @@ impl SocketMap {
 /// Loads a classifier of these instructions, each a `struct bpf_insn`.
 ///
 /// # Errors
-/// What the kernel says, such as that it does not accept them.
+/// An error of the kernel, for example that it does not accept them.
 pub fn load_classifier(instructions: &[u64]) -> io::Result<OwnedFd> {
     load(instructions, TYPE_CLASSIFIER, None)
 }
 
-/// Loads a program for XDP of these instructions. With a device it runs there alone, and may ask the driver about frames.
+/// Loads an XDP program of these instructions. With a device it runs only there, and may query the driver
+/// about frames.
 ///
 /// # Errors
-/// What the kernel says, such as that it does not accept them.
+/// An error of the kernel, for example that it does not accept them.
 pub fn load_xdp(instructions: &[u64], device: Option<u32>) -> io::Result<OwnedFd> {
     load(instructions, TYPE_XDP, device)
 }
@@ -345,10 +346,10 @@ fn load(instructions: &[u64], kind: u32, device: Option<u32>) -> io::Result<Owne
         device: device.unwrap_or_default(),
         attach_type: if kind == TYPE_XDP { XDP } else { 0 },
     };
-    // SAFETY: the instructions are as many as is said and live through the call, as the license does, which ends in a
-    // zero.
+    // SAFETY: the length is the number of instructions; they live through the call, as does the license,
+    // which ends in a zero.
     let fd = unsafe { call(PROGRAM_LOAD, &attributes) }?;
-    // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+    // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 

@@ -1,4 +1,4 @@
-//! The clocks of timestamps, and how far they are from the kernel's.
+//! The clocks of timestamps, and their offsets from the kernel's.
 
 use rustix::time::{ClockId, DynamicClockId, Timespec, clock_gettime, clock_gettime_dynamic};
 use serde::Deserialize;
@@ -12,23 +12,23 @@ pub enum Clock {
     /// Nanoseconds since 1970, UTC.
     #[default]
     Realtime,
-    /// International Atomic Time, which leap seconds do not disturb.
+    /// International Atomic Time, which has no leap seconds.
     Tai,
-    /// Nanoseconds since the host was started: latencies within the host only.
+    /// Nanoseconds since the host was booted: latencies within the host only.
     Monotonic,
 }
 
-/// How far a clock is from the kernel's.
+/// The offset of a clock from the kernel's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offset {
     /// What is added to the monotonic clock, nanoseconds.
     pub ns: u64,
-    /// How far that may be off, as the clocks are not read at one time, nanoseconds.
+    /// The error of the offset, as the clocks are not read simultaneously, nanoseconds.
     pub error_ns: u64,
 }
 
-/// How often the clocks are compared at the least, and at the most where all comparisons took long: the shortest is the
-/// most exact one.
+/// Minimum number of comparisons of the clocks, and maximum where all of them took long: the shortest is the
+/// most exact.
 const COMPARISONS: usize = 8;
 const MAX_COMPARISONS: usize = 64;
 /// A comparison that takes longer was interrupted, nanoseconds.
@@ -45,7 +45,8 @@ impl Clock {
         }
     }
 
-    /// How far this clock may be off what it names, nanoseconds; `None`: nobody keeps it right, or it names nothing.
+    /// How far this clock may be off what it names, nanoseconds; `None`: the clock is not disciplined, or
+    /// names nothing.
     #[must_use]
     pub fn uncertainty(self) -> Option<u64> {
         match self {
@@ -54,7 +55,7 @@ impl Clock {
         }
     }
 
-    /// How far this clock is from the monotonic one.
+    /// The offset of this clock from the monotonic one.
     #[must_use]
     pub fn offset(self) -> Offset {
         let read = match self {
@@ -82,14 +83,14 @@ impl Clock {
 }
 
 impl Offset {
-    /// Whether the clock was set since `known`, and not just compared less exactly.
+    /// Whether the clock was set since `known`, rather than compared less exactly.
     #[must_use]
     pub const fn has_moved_from(&self, known: u64) -> bool {
         self.ns.abs_diff(known) > SLACK_NS + self.error_ns
     }
 }
 
-/// How far the programs' clock may be off before it is set, nanoseconds.
+/// The error of the programs' clock that is tolerated, nanoseconds.
 const SLACK_NS: u64 = 100;
 
 /// The clock of the kernel's programs, nanoseconds.
@@ -104,15 +105,16 @@ pub fn realtime() -> u64 {
     nanoseconds(clock_gettime(ClockId::Realtime))
 }
 
-/// International Atomic Time; as `realtime` where nobody has told the kernel of leap seconds, or it has no such clock.
+/// International Atomic Time; equals `realtime` where the kernel was not given the leap seconds, or has no
+/// such clock.
 #[must_use]
 pub fn tai() -> u64 {
     clock_gettime_dynamic(DynamicClockId::Tai).map_or_else(|_| realtime(), nanoseconds)
 }
 
-/// Has the kernel wake this thread when it asked to be woken, not up to 50 microseconds later as usual.
+/// Sets this thread's timer slack to the minimum: it wakes on time, rather than up to 50 microseconds later.
 pub fn wake_in_time() {
-    // SAFETY: the call takes integers. Where the kernel refuses, timers are as late as they were.
+    // SAFETY: the call takes integers. If the kernel refuses, timers keep their slack.
     let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
 }
 

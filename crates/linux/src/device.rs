@@ -1,4 +1,4 @@
-//! The network devices of a namespace: what is known of them, and what can be set.
+//! The network devices of a namespace: their state and settings.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -14,27 +14,27 @@ pub struct Device {
     pub name: String,
     /// The largest IP packet, bytes.
     pub mtu: u32,
-    /// Whether its frames are those of Ethernet.
+    /// Whether it sends Ethernet frames.
     pub is_ethernet: bool,
-    /// Whether it is up, and so is what is at its other end.
+    /// Whether it is up and has a carrier.
     pub is_running: bool,
-    /// Whether the kernel has noticed so; until then it drops what is sent. Not of devices without a carrier of their own,
-    /// such as the loopback device.
+    /// Whether the kernel has noticed that; until then it drops what is sent. Not set for devices without a
+    /// carrier of their own, such as the loopback device.
     pub is_operational: bool,
     /// Its link-layer address.
     pub address: Vec<u8>,
-    /// Interface index of the device it is a port of, such as a bridge; `None`: of none.
+    /// Interface index of the device it is a port of, such as a bridge; `None`: no such device.
     pub master: Option<u32>,
-    /// Its kind, as in `veth` or `vlan`; empty: hardware, or the kernel does not say.
+    /// Its kind, as in `veth` or `vlan`; empty: hardware, or unknown.
     pub kind: String,
-    /// Interface index of what is at its other end or below it; `None`: nothing is, or it is elsewhere.
+    /// Interface index of the device at its other end or below it; `None`: none, or in another namespace.
     pub link: Option<u32>,
 }
 
 /// Every device of this network namespace.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn all(netlink: &mut Netlink) -> io::Result<Vec<Device>> {
     let mut devices = Vec::new();
     netlink.dump(Message::new(GET_LINK, 0, &[0; LINK_BYTES]), |kind, body| {
@@ -43,21 +43,22 @@ pub fn all(netlink: &mut Netlink) -> io::Result<Vec<Device>> {
     Ok(devices)
 }
 
-/// The device named `name`; `None`: there is none.
+/// The device named `name`; `None`: not found.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn find(netlink: &mut Netlink, name: &str) -> io::Result<Option<Device>> {
     Ok(all(netlink)?.into_iter().find(|device| device.name == name))
 }
 
-/// Waits until the kernel has noticed that each of these devices is up, and says whether it has within `patience`.
+/// Waits until the kernel has noticed that each of these devices is up; returns whether it has within
+/// `patience`.
 ///
-/// The kernel looks at carriers some time after they change, on a busy machine a second later. Until then it drops what is
-/// sent by the device, and a bridge does not forward by it.
+/// The kernel checks carriers some time after they change, on a busy machine a second later. Until then it
+/// drops what is sent by the device, and a bridge does not forward by it.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn await_operational(netlink: &mut Netlink, indices: &[u32], patience: Duration) -> io::Result<bool> {
     let since = Instant::now();
     loop {
@@ -77,7 +78,7 @@ pub fn await_operational(netlink: &mut Netlink, indices: &[u32], patience: Durat
 /// Sets a device up, or down.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn set_up(netlink: &mut Netlink, index: u32, up: bool) -> io::Result<()> {
     let mut link = link(index);
     put(&mut link, FLAGS_AT, u32::from(up));
@@ -88,40 +89,40 @@ pub fn set_up(netlink: &mut Netlink, index: u32, up: bool) -> io::Result<()> {
 /// Sets the largest IP packet a device sends, bytes.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn set_mtu(netlink: &mut Netlink, index: u32, mtu: u32) -> io::Result<()> {
     netlink.change(Message::new(SET_LINK, 0, &link(index)).attribute(MTU, &mtu.to_ne_bytes()))
 }
 
-/// Sets how many frames wait for a device at most.
+/// Sets the maximum number of frames waiting for a device.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn set_queue_length(netlink: &mut Netlink, index: u32, frames: u32) -> io::Result<()> {
     netlink.change(Message::new(SET_LINK, 0, &link(index)).attribute(QUEUE_LENGTH, &frames.to_ne_bytes()))
 }
 
-/// Renames a device, which has to be down.
+/// Renames a device, which must be down.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn rename(netlink: &mut Netlink, index: u32, name: &str) -> io::Result<()> {
     netlink.change(Message::new(SET_LINK, 0, &link(index)).attribute(NAME, &zero_terminated(name)))
 }
 
-/// Makes a device a port of `master`, such as a bridge; `None`: of none.
+/// Makes a device a port of `master`, such as a bridge; `None`: of no device.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn set_master(netlink: &mut Netlink, index: u32, master: Option<u32>) -> io::Result<()> {
     let master = master.unwrap_or(0);
     netlink.change(Message::new(SET_LINK, 0, &link(index)).attribute(MASTER, &master.to_ne_bytes()))
 }
 
-/// Creates a device that needs no more than a kind and a name, such as a `bridge` or `dummy`.
+/// Creates a device that needs only a kind and a name, such as a `bridge` or `dummy`.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn create(netlink: &mut Netlink, kind: &str, name: &str) -> io::Result<()> {
     netlink.change(
         Message::new(NEW_LINK, CREATE, &link(0))
@@ -130,10 +131,10 @@ pub fn create(netlink: &mut Netlink, kind: &str, name: &str) -> io::Result<()> {
     )
 }
 
-/// Deletes a device; that it is gone already is no error.
+/// Deletes a device; a missing one is no error.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn delete(netlink: &mut Netlink, index: u32) -> io::Result<()> {
     match netlink.change(Message::new(DELETE_LINK, 0, &link(index))) {
         Err(error) if error.raw_os_error() == Some(libc::ENODEV) => Ok(()),
@@ -141,18 +142,18 @@ pub fn delete(netlink: &mut Netlink, index: u32) -> io::Result<()> {
     }
 }
 
-/// How many bytes the device with this interface index has sent; `None`: the kernel does not say.
+/// The number of bytes that the device with this interface index has sent; `None`: unknown.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn sent_bytes(netlink: &mut Netlink, index: u32) -> io::Result<Option<u64>> {
     counter(netlink, index, SENT_BYTES_AT)
 }
 
-/// How many frames the device with this interface index had no room for; `None`: the kernel does not say.
+/// The number of frames that the device with this interface index has dropped on sending; `None`: unknown.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn send_drops(netlink: &mut Netlink, index: u32) -> io::Result<Option<u64>> {
     counter(netlink, index, SEND_DROPS_AT)
 }
@@ -216,7 +217,7 @@ pub(crate) fn zero_terminated(name: &str) -> Vec<u8> {
     [name.as_bytes(), &[0]].concat()
 }
 
-/// Between two looks at a device that is to become operational.
+/// The interval of checks of a device that is to become operational.
 const WAIT_STEP: Duration = Duration::from_millis(5);
 /// `struct ifinfomsg`.
 pub const LINK_BYTES: usize = 16;
@@ -255,13 +256,13 @@ const STATISTICS_BYTES: usize = 12;
 /// `IFLA_STATS_LINK_64`, which holds a `struct rtnl_link_stats64`, and the filter for it alone.
 const LINK_64: u16 = 1;
 const LINK_64_ALONE: u32 = 1;
-/// Packets received and sent and bytes received stand in front of bytes sent.
+/// Packets received and sent and bytes received precede bytes sent.
 const SENT_BYTES_AT: usize = 24;
-/// Behind them are two counters of errors, and frames dropped when received.
+/// Two error counters, and frames dropped on reception, are in between.
 const SEND_DROPS_AT: usize = 56;
 /// `IFF_UP` and `IFF_LOWER_UP`.
 const RUNNING: u32 = 0x1_0001;
-/// `IFLA_OPERSTATE`. The flag `IFF_RUNNING` says the same of a device that the kernel has not looked at yet.
+/// `IFLA_OPERSTATE`. The flag `IFF_RUNNING` is also set for a device that the kernel has not checked yet.
 const OPERATIONAL_STATE: u16 = 16;
 /// `IF_OPER_UP`.
 const OPERATIONAL_UP: u8 = 6;

@@ -1,21 +1,21 @@
-//! What a device does and says of itself, besides carrying packets.
+//! The offloads and properties of a device.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
-/// What a device may do itself instead of the kernel.
+/// An offload: work that a device may do instead of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Offload {
-    /// Checksums of what is sent, `ETHTOOL_STXCSUM`.
+    /// Checksums of sent packets, `ETHTOOL_STXCSUM`.
     SendChecksum = 0x17,
     /// Segmentation of TCP, `ETHTOOL_STSO`.
     TcpSegmentation = 0x1f,
     /// Segmentation in general, `ETHTOOL_SGSO`.
     Segmentation = 0x24,
-    /// Joining of received packets, `ETHTOOL_SGRO`.
+    /// Merging of received packets, `ETHTOOL_SGRO`.
     ReceiveJoining = 0x2c,
 }
 
@@ -26,7 +26,7 @@ struct Value {
     data: u32,
 }
 
-/// `struct ethtool_cmd`: how a device is set.
+/// `struct ethtool_cmd`: the settings of a device.
 #[repr(C)]
 #[derive(Default)]
 struct Settings {
@@ -53,18 +53,18 @@ struct Request<T> {
     rest: [u8; 16],
 }
 
-/// Switches an offload of the device `name`, of the network namespace this thread is in, off.
+/// Switches off an offload of the device `name` in the network namespace of this thread.
 ///
 /// # Errors
-/// What the kernel says; a name that is too long.
+/// An error of the kernel; a name that is too long.
 pub fn switch_off(name: &str, offload: Offload) -> io::Result<()> {
     set(name, offload, false)
 }
 
-/// Switches an offload of the device `name`, of the network namespace this thread is in, on or off.
+/// Switches an offload of the device `name` in the network namespace of this thread on or off.
 ///
 /// # Errors
-/// What the kernel says; a name that is too long.
+/// An error of the kernel; a name that is too long.
 pub fn set(name: &str, offload: Offload, on: bool) -> io::Result<()> {
     ask(name, &mut Value { command: offload as u32, data: u32::from(on) })
 }
@@ -72,28 +72,28 @@ pub fn set(name: &str, offload: Offload, on: bool) -> io::Result<()> {
 /// Whether an offload of the device `name` is on.
 ///
 /// # Errors
-/// What the kernel says; a name that is too long.
+/// An error of the kernel; a name that is too long.
 pub fn is_on(name: &str, offload: Offload) -> io::Result<bool> {
-    // The request that reads has the number in front of the one that sets.
+    // The request to read has the number before the one to set.
     let mut value = Value { command: offload as u32 - 1, data: 0 };
     ask(name, &mut value)?;
     Ok(value.data != 0)
 }
 
-/// Whether the device `name` takes VLAN tags out of what it receives.
+/// Whether the device `name` removes VLAN tags from received frames.
 ///
 /// # Errors
-/// What the kernel says; a name that is too long.
+/// An error of the kernel; a name that is too long.
 pub fn takes_vlan_tags_out(name: &str) -> io::Result<bool> {
     let mut value = Value { command: GET_FLAGS, data: 0 };
     ask(name, &mut value)?;
     Ok(value.data & RECEIVE_VLAN != 0)
 }
 
-/// How many receive queues the device `name` has now; `None`: the device does not say.
+/// The number of receive queues in use by the device `name`; `None`: unknown.
 ///
 /// # Errors
-/// What the kernel says; a name that is too long.
+/// An error of the kernel; a name that is too long.
 pub fn receive_queues(name: &str) -> io::Result<Option<u32>> {
     let mut channels = Channels { command: GET_CHANNELS, ..Channels::default() };
     match ask(name, &mut channels) {
@@ -103,7 +103,7 @@ pub fn receive_queues(name: &str) -> io::Result<Option<u32>> {
     }
 }
 
-/// `struct ethtool_channels`: the most there may be, then those there are.
+/// `struct ethtool_channels`: the maximum numbers, then the current ones.
 #[repr(C)]
 #[derive(Default)]
 struct Channels {
@@ -120,10 +120,10 @@ const GET_CHANNELS: u32 = 0x3c;
 const GET_FLAGS: u32 = 0x25;
 const RECEIVE_VLAN: u32 = 1 << 8;
 
-/// How fast the link of the device `name` is; `None`: the device does not say.
+/// The speed of the link of the device `name`; `None`: unknown.
 ///
 /// # Errors
-/// What the kernel says; a name that is too long.
+/// An error of the kernel; a name that is too long.
 pub fn megabits_per_second(name: &str) -> io::Result<Option<u32>> {
     let mut settings = Settings { command: GET_SETTINGS, ..Settings::default() };
     ask(name, &mut settings)?;
@@ -131,10 +131,10 @@ pub fn megabits_per_second(name: &str) -> io::Result<Option<u32>> {
     Ok(Some(speed).filter(|speed| !matches!(*speed, 0 | u32::MAX | UNKNOWN_OF_OLD)))
 }
 
-/// What drivers say that know 16 bits of speed only, and no speed.
+/// Returned by drivers that have only 16 bits for the speed, and no speed.
 const UNKNOWN_OF_OLD: u32 = 0xffff;
 
-/// Has the kernel read and write `value`, which begins with a command and is what the command works on.
+/// Makes the kernel read and write `value`, which begins with a command and holds what the command works on.
 fn ask<T>(name: &str, value: &mut T) -> io::Result<()> {
     let mut request = Request { name: [0; libc::IFNAMSIZ], value: std::ptr::from_mut(value), rest: [0; 16] };
     let room = request.name.get_mut(..name.len()).filter(|_| name.len() < libc::IFNAMSIZ);

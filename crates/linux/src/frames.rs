@@ -1,27 +1,27 @@
-//! Frames of a device, many at a time, as the device's other side sent them.
+//! Frames of a device, in batches, as the device's peer sent them.
 //!
-//! A packet socket gets frames before the kernel's own stack does. What the kernel leaves out for a device that would
-//! do it comes along: VLAN tags beside the frame, checksums to complete, segments to cut.
+//! A packet socket receives frames before the kernel's own stack does. Work that the kernel leaves to devices
+//! is described beside the frame: VLAN tags, checksums to complete, segments to cut.
 
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 
-/// A socket that receives every frame that comes in by a device, and sends frames by it. It never blocks.
+/// A socket that receives every frame arriving at a device, and sends frames by it. It never blocks.
 #[derive(Debug)]
 pub struct FrameSocket {
     socket: OwnedFd,
 }
 
-/// Room for the frames of one call.
+/// Memory for the frames of one call.
 pub struct Batch {
     slots: Vec<Slot>,
     headers: Vec<libc::mmsghdr>,
     vectors: Vec<libc::iovec>,
 }
 
-/// Room for one frame and what comes beside it.
+/// Memory for one frame and its metadata.
 struct Slot {
     bytes: Vec<u8>,
     control: [u64; CONTROL_WORDS],
@@ -30,28 +30,29 @@ struct Slot {
 /// A received frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
-    /// Its bytes, without a VLAN tag that the kernel has taken out.
+    /// Its bytes, without a VLAN tag that the kernel has removed.
     pub bytes: &'a [u8],
     /// Protocol and contents of that tag.
     pub vlan: Option<(u16, u16)>,
-    /// When it came, nanoseconds since 1970 of the kernel's clock; 0: the kernel does not say.
+    /// Time of arrival, nanoseconds since 1970 of the kernel's clock; 0: unknown.
     pub came_at: u64,
-    /// What the kernel has left undone.
+    /// The work that the kernel has left undone.
     pub unfinished: Unfinished,
-    /// Whether its end is missing.
+    /// Whether it is truncated.
     pub is_cut: bool,
 }
 
-/// What is to be done to a frame before it is what would be on a wire: `struct virtio_net_hdr`.
+/// The work that would turn a frame into one on a wire: `struct virtio_net_hdr`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unfinished {
-    /// Where the checksummed part starts, and where in it the checksum is; `None`: checksums are complete.
+    /// The start of the checksummed part, and the offset of the checksum in it; `None`: checksums are
+    /// complete.
     pub checksum: Option<(usize, usize)>,
-    /// What is to be cut into segments, and how many bytes of payload each has.
+    /// The kind of a super-packet, and the bytes of payload of each segment; `None`: not a super-packet.
     pub segments: Option<(Segments, usize)>,
 }
 
-/// What a packet that is to be cut into segments is.
+/// The kind of a super-packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segments {
     /// TCP.
@@ -64,35 +65,35 @@ pub enum Segments {
 
 /// Frames of one call.
 const MAX_FRAMES: usize = 64;
-/// The largest packet the kernel hands around, and Ethernet's header, and what this header is preceded by.
+/// The largest packet in the kernel, with Ethernet's header, and with the header that precedes it.
 const SLOT_BYTES: usize = VNET_BYTES + 65_536 + 64;
 /// `struct virtio_net_hdr`.
 const VNET_BYTES: usize = 10;
-/// Room for the tag and the time, 8 bytes each.
+/// Space for the tag and the time, 8 bytes each.
 const CONTROL_WORDS: usize = 16;
-/// Room for frames nobody has read yet, and for those the device has not sent, bytes.
+/// Buffer sizes for frames not read yet, and for those the device has not sent, bytes.
 const RECEIVE_BYTES: libc::c_int = 64 << 20;
 const SEND_BYTES: libc::c_int = 16 << 20;
 
 impl FrameSocket {
-    /// Opens a socket on the device with this interface index; as long as it is open the device takes frames to
-    /// other Ethernet addresses than its own, too.
+    /// Opens a socket on the device with this interface index; while it is open the device also accepts
+    /// frames to other Ethernet addresses than its own.
     ///
     /// # Errors
-    /// What the kernel says, such as that this user may not.
+    /// An error of the kernel, for example that this user may not.
     pub fn open(interface: u32) -> io::Result<Self> {
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // SAFETY: the call takes three integers and gives a descriptor, or a negative number. Protocol 0 receives
+        // SAFETY: the call takes three integers and returns a descriptor, or a negative number. Protocol 0 receives
         // nothing until the socket is bound.
         let fd = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
-        // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+        // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
         let socket = Self { socket: unsafe { OwnedFd::from_raw_fd(fd) } };
         let index = i32::try_from(interface).map_err(|_| io::ErrorKind::InvalidInput)?;
         socket.set(libc::SOL_PACKET, PACKET_VNET_HDR, &1_i32)?;
         socket.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1_i32)?;
         socket.set(libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1_i32)?;
         socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1_i32)?;
-        // Without the privilege the usual size has to do.
+        // Without the privilege the default size is used.
         let _ = socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &RECEIVE_BYTES);
         let _ = socket.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BYTES);
         let membership = libc::packet_mreq {
@@ -126,10 +127,10 @@ impl FrameSocket {
         Ok(())
     }
 
-    /// Receives what is there, at most 64 frames; they are in `batch` until it is used again.
+    /// Receives pending frames, at most 64; they are in `batch` until it is used again.
     ///
     /// # Errors
-    /// What the kernel says, such as that the device is down. That nothing is there is no error.
+    /// An error of the kernel, for example that the device is down. That no frame is pending is no error.
     pub fn receive<'a>(
         &self,
         batch: &'a mut Batch,
@@ -150,12 +151,12 @@ impl FrameSocket {
         Ok(filled.filter_map(|(slot, header)| slot.read(header)))
     }
 
-    /// Sends frames, as they are; returns how many the device took. Fewer: it has no room for more now.
+    /// Sends frames unchanged; returns how many the device accepted. Fewer: it has no room for more.
     ///
     /// # Errors
-    /// What the kernel says about the first of them; nothing was sent.
+    /// The kernel's error about the first of them; nothing was sent.
     pub fn send<'a>(&self, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<usize> {
-        // Checksums are complete, and nothing is to be cut: all zeros.
+        // Checksums are complete, and nothing has to be cut: all zeros.
         let nothing_to_do = [0_u8; VNET_BYTES];
         let mut vectors: Vec<libc::iovec> = Vec::with_capacity(2 * MAX_FRAMES);
         for frame in frames.take(MAX_FRAMES) {
@@ -189,10 +190,10 @@ impl FrameSocket {
         }
     }
 
-    /// How many frames found no room in the socket since the last call.
+    /// The number of frames lost since the last call for want of room in the socket.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn take_losses(&self) -> io::Result<u32> {
         let mut statistics = [0_u32; 2];
         let mut length = u32::try_from(size_of::<[u32; 2]>()).unwrap_or_default();
@@ -218,7 +219,7 @@ impl Default for Batch {
 }
 
 impl Batch {
-    /// Room for 64 frames.
+    /// A batch of 64 frames.
     #[must_use]
     pub fn new() -> Self {
         let slot = || Slot { bytes: vec![0; SLOT_BYTES], control: [0; CONTROL_WORDS] };
@@ -255,7 +256,7 @@ impl std::fmt::Debug for Batch {
 }
 
 impl Slot {
-    /// What the kernel has put here; `None` where it is shorter than it can be.
+    /// The received frame; `None`: it is shorter than the minimum.
     fn read(&self, header: &libc::mmsghdr) -> Option<Received<'_>> {
         let length = usize::try_from(header.msg_len).ok()?;
         let (offload, bytes) = self.bytes.get(..length)?.split_at_checked(VNET_BYTES)?;
@@ -270,7 +271,7 @@ impl Slot {
         Some(received)
     }
 
-    /// Reads `struct cmsghdr` after another.
+    /// Reads one `struct cmsghdr` after another.
     fn read_control(&self, length: usize, received: &mut Received<'_>) {
         let words = self.control.get(..length.div_ceil(8)).unwrap_or_default();
         let mut at = 0;
@@ -306,7 +307,7 @@ fn halves(word: u64) -> [u32; 2] {
 }
 
 impl Unfinished {
-    /// Reads `struct virtio_net_hdr`, in the order of the machine.
+    /// Reads `struct virtio_net_hdr`, in the byte order of the machine.
     fn read(bytes: &[u8]) -> Option<Self> {
         let half = |at: usize| Some(usize::from(u16::from_ne_bytes(*bytes.get(at..)?.first_chunk()?)));
         let flags = *bytes.first()?;
@@ -323,7 +324,7 @@ impl Unfinished {
         })
     }
 
-    /// Whether nothing is left to do.
+    /// Whether no work is left.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()

@@ -1,4 +1,4 @@
-//! Whether packets on their way through the kernel may have to be encrypted.
+//! IPsec policies: whether forwarded packets may have to be encrypted.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use crate::netlink::{Attributes, Message, Netlink};
 /// Whether this network namespace has policies for packets that it forwards or sends.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn has_policies() -> io::Result<bool> {
     let mut policies = 0;
     let asked = Netlink::open_ipsec().and_then(|mut netlink| {
@@ -19,7 +19,7 @@ pub fn has_policies() -> io::Result<bool> {
         })
     });
     match asked {
-        // A kernel that was built without them.
+        // The kernel was built without them.
         Err(error) if error.raw_os_error() == Some(libc::EPROTONOSUPPORT) => Ok(false),
         asked => asked.map(|()| policies > 0),
     }

@@ -1,7 +1,9 @@
-//! What Linux offers a network program: netlink, ethtool, packet sockets, clocks, links of BPF programs, namespaces.
+//! Linux interfaces for network programs: netlink, ethtool, packet sockets, clocks, links of BPF programs,
+//! namespaces.
 //!
-//! This crate knows nothing of INT. System calls without a safe wrapper are here, so that the crates above it have no
-//! `unsafe` of their own. Every function works in the network namespace of the thread that calls it.
+//! This crate is independent of INT. It contains the system calls without a safe wrapper, so that the crates
+//! above it have no `unsafe` of their own. Every function works in the network namespace of the thread that
+//! calls it.
 #![allow(unsafe_code, reason = "system calls without a safe wrapper")]
 
 pub mod address;

@@ -1,4 +1,4 @@
-//! Network namespaces, named as `ip netns` names them.
+//! Network namespaces, with names as in `ip netns`.
 
 use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
@@ -10,23 +10,23 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where names are, as `ip netns` has them.
+/// The folder of names, as in `ip netns`.
 pub const FOLDER: &str = "/run/netns";
 
-/// A network namespace; it lives at least as long as this.
+/// A network namespace; it lives at least as long as this value.
 #[derive(Debug)]
 pub struct Namespace(File);
 
 impl Namespace {
-    /// Creates a namespace with a name; it stays until [`delete`] and until the last process in it has ended.
+    /// Creates a namespace with a name; it exists until [`delete`] and until its last process has ended.
     ///
     /// # Errors
-    /// A name that is in use, or is none; what the kernel says.
+    /// A name that is in use, or invalid; an error of the kernel.
     pub fn create(name: &str) -> io::Result<Self> {
         let path = path(name)?;
         prepare_folder()?;
         OpenOptions::new().write(true).create_new(true).mode(0o0).open(&path)?;
-        // A thread of its own, so that this one stays where it is.
+        // A separate thread, so that this one stays in its namespace.
         let made = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 // SAFETY: the call takes an integer; what it changes ends with this thread.
@@ -38,7 +38,7 @@ impl Namespace {
         match made.and_then(|()| Self::open(name)) {
             Ok(namespace) => Ok(namespace),
             Err(error) => {
-                // Nothing is mounted there, so it is only the file.
+                // Nothing is mounted there, so it is only a file.
                 let _ = fs::remove_file(&path);
                 Err(error)
             }
@@ -61,21 +61,21 @@ impl Namespace {
         File::open("/proc/thread-self/ns/net").map(Self)
     }
 
-    /// Moves this thread into the namespace; sockets it opened before stay where they are.
+    /// Moves this thread into the namespace; sockets it opened before stay in theirs.
     ///
     /// # Errors
-    /// What the kernel says, such as that this user may not.
+    /// An error of the kernel, for example that this user may not.
     pub fn enter(&self) -> io::Result<()> {
         enter(self.as_raw_fd())
     }
 
-    /// Does `work` in the namespace, on a thread that ends with it.
+    /// Runs `work` in the namespace, on a temporary thread.
     ///
     /// # Errors
     /// The namespace cannot be entered.
     ///
     /// # Panics
-    /// Where `work` does.
+    /// If `work` panics.
     pub fn inside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
@@ -86,10 +86,10 @@ impl Namespace {
         })
     }
 
-    /// A command that runs in the namespace; it sees the files of the machine.
+    /// A command that runs in the namespace, with the files of the machine.
     ///
     /// # Errors
-    /// No descriptor is left.
+    /// The process has no free descriptor.
     pub fn command(&self, program: &str) -> io::Result<Command> {
         let namespace = self.0.try_clone()?;
         let mut command = Command::new(program);
@@ -105,7 +105,7 @@ impl AsRawFd for Namespace {
     }
 }
 
-/// The names there are, sorted.
+/// The existing names, sorted.
 ///
 /// # Errors
 /// The folder of names cannot be read.
@@ -122,16 +122,16 @@ pub fn names() -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Removes the name of a namespace, which goes with its last process; that there is none is no error.
+/// Removes the name of a namespace, which ends with its last process; a missing name is no error.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn delete(name: &str) -> io::Result<()> {
     let path = path(name)?;
     let text = c_path(&path)?;
     // SAFETY: the path ends in a zero and lives through the call.
     match check(unsafe { libc::umount2(text.as_ptr(), libc::MNT_DETACH) }) {
-        // A name whose namespace was never mounted, or no name.
+        // A name whose namespace was never mounted, or a missing name.
         Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOENT)) => {}
         done => done?,
     }
@@ -146,14 +146,14 @@ fn path(name: &str) -> io::Result<PathBuf> {
     if is_name { Ok(Path::new(FOLDER).join(name)) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
-/// Creates the folder of names, and has its mounts seen by every mount namespace, as `ip netns` does: a name that is
-/// deleted in one of them is to be gone in all.
+/// Creates the folder of names, and makes its mounts visible in every mount namespace, as `ip netns` does: a
+/// name that is deleted in one of them has to be gone in all.
 fn prepare_folder() -> io::Result<()> {
     let folder = Path::new(FOLDER);
     fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
     let share = || mount(None, folder, libc::MS_SHARED | libc::MS_REC);
     match share() {
-        // It is no mount yet.
+        // It is not a mount point yet.
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
             mount(Some(folder), folder, libc::MS_BIND | libc::MS_REC)?;
             share()

@@ -13,18 +13,18 @@ pub struct Neighbour {
     pub device: u32,
     /// Its IP address.
     pub ip: IpAddr,
-    /// Its Ethernet address; `None`: it is not known, or not any more.
+    /// Its Ethernet address; `None`: unknown, or expired.
     pub address: Option<[u8; 6]>,
-    /// Whether it was looked for in vain.
+    /// Whether its resolution has failed.
     pub has_failed: bool,
-    /// Whether somebody has said so for good: the kernel does not look for it.
+    /// Whether it is a permanent entry: the kernel does not resolve it.
     pub is_permanent: bool,
 }
 
 /// Every neighbour of this network namespace.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn all(netlink: &mut Netlink) -> io::Result<Vec<Neighbour>> {
     let mut neighbours = Vec::new();
     netlink.dump(Message::new(GET, 0, &[0; FIXED_BYTES]), |kind, body| {
@@ -33,11 +33,11 @@ pub fn all(netlink: &mut Netlink) -> io::Result<Vec<Neighbour>> {
     Ok(neighbours)
 }
 
-/// Has the kernel look for the neighbour `ip` behind `device`, as if it had a packet for it. One that was there for good is not
-/// afterwards.
+/// Makes the kernel resolve the neighbour `ip` behind `device`, as if it had a packet for it. A permanent
+/// entry is not permanent afterwards.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn look_for(netlink: &mut Netlink, device: u32, ip: IpAddr) -> io::Result<()> {
     netlink.change(message(NEW, CREATE | REPLACE, device, ip, 0, USE))
 }
@@ -45,7 +45,7 @@ pub fn look_for(netlink: &mut Netlink, device: u32, ip: IpAddr) -> io::Result<()
 /// Removes the neighbour `ip` behind `device`.
 ///
 /// # Errors
-/// What the kernel says, such as that there is none.
+/// An error of the kernel, for example that it does not exist.
 pub fn remove(netlink: &mut Netlink, device: u32, ip: IpAddr) -> io::Result<()> {
     netlink.change(message(DELETE, 0, device, ip, 0, 0))
 }
@@ -67,10 +67,10 @@ impl Neighbour {
         })
     }
 
-    /// Adds the neighbour for good, in the place of one with the same address where there is one.
+    /// Adds the neighbour permanently; replaces one with the same address.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn replace(&self, netlink: &mut Netlink) -> io::Result<()> {
         let message = message(NEW, CREATE | REPLACE, self.device, self.ip, PERMANENT, 0);
         netlink.change(message.attribute(LINK_ADDRESS, &self.address.unwrap_or_default()))

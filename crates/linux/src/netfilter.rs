@@ -1,15 +1,15 @@
-//! Whether there are rules for packets on their way through the kernel.
+//! Netfilter: whether there are rules for forwarded packets.
 
 use std::{fs, io};
 
 use crate::netlink::{Message, Netlink};
 
-/// Whether this network namespace has a table of nftables, or of iptables before them, whatever is in it.
+/// Whether this network namespace has a table of nftables, or of legacy iptables, even an empty one.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn has_tables() -> io::Result<bool> {
-    // A table of old is there from its first use on.
+    // A legacy table exists from its first use on.
     let is_used = |name| {
         fs::read_to_string(format!("/proc/thread-self/net/{name}")).is_ok_and(|names| !names.is_empty())
     };
@@ -21,7 +21,7 @@ pub fn has_tables() -> io::Result<bool> {
     let asked = Netlink::open_netfilter()
         .and_then(|mut netlink| netlink.dump(Message::new(GET_TABLE, 0, &[0; 4]), |_, _| count += 1));
     match asked {
-        // A kernel that was built without them.
+        // The kernel was built without them.
         Err(error) if matches!(error.raw_os_error(), Some(libc::EPROTONOSUPPORT | libc::EINVAL)) => Ok(false),
         Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(false),
         asked => asked.map(|()| count > 0),

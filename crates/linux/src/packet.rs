@@ -1,4 +1,4 @@
-//! Whole frames out of a device.
+//! Raw frames, sent by a device.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 const SEND_BYTES: u32 = 16 << 20;
 const INTEGER_BYTES: libc::socklen_t = 4;
 
-/// A socket that sends frames as they are, and receives none.
+/// A socket that sends frames unchanged, and receives none.
 #[derive(Debug)]
 pub struct PacketSocket(OwnedFd);
 
@@ -14,25 +14,25 @@ impl PacketSocket {
     /// Opens the socket, in the network namespace of this thread.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn open() -> io::Result<Self> {
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // SAFETY: the call takes three integers and gives a descriptor, or a negative number.
+        // SAFETY: the call takes three integers and returns a descriptor, or a negative number.
         let fd = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+        // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Puts `mark` on what it sends from here on, and gives frames that the device has not sent 16 MiB of room.
+    /// Sets `mark` on the frames sent from here on, and enlarges the buffer of unsent frames to 16 MiB.
     ///
     /// # Errors
-    /// What the kernel says, such as that this user may not.
+    /// An error of the kernel, for example that this user may not.
     pub fn set_mark(&self, mark: u32) -> io::Result<()> {
         self.set(libc::SO_MARK, mark)?;
-        // Without the privilege the usual size has to do.
+        // Without the privilege the default size is used.
         let _ = self.set(libc::SO_SNDBUFFORCE, SEND_BYTES);
         Ok(())
     }
@@ -47,7 +47,7 @@ impl PacketSocket {
     /// Sends `frame`, which begins with an Ethernet header, by the interface with this index.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn send(&self, frame: &[u8], interface: u32) -> io::Result<()> {
         let invalid = |_| io::Error::from(io::ErrorKind::InvalidInput);
         let ethertype = frame.get(12..14).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; 2]);

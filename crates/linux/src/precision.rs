@@ -1,6 +1,6 @@
 //! The uncertainty of the clock, as the kernel estimates it.
 
-/// The most the clock of the day may be off, nanoseconds; `None`: nobody keeps it right.
+/// The maximum error of the real-time clock, nanoseconds; `None`: it is not disciplined.
 pub(crate) fn clock_uncertainty() -> Option<u64> {
     // SAFETY: all fields of `struct timex` are integers, for which zeros are values; without modes nothing is set.
     let mut state: libc::timex = unsafe { std::mem::zeroed() };

@@ -1,4 +1,4 @@
-//! The queueing disciplines of devices: what is there.
+//! The queueing disciplines of devices.
 
 use std::io;
 
@@ -11,25 +11,25 @@ pub struct Qdisc {
     pub device: u32,
     /// Its kind, as in `fq_codel`.
     pub kind: String,
-    /// Where it is.
+    /// Where it is attached.
     pub place: Place,
 }
 
-/// Where a queueing discipline is.
+/// Where a queueing discipline is attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// At the root of what is sent.
+    /// At the root of the egress.
     Root,
-    /// Where filters are, `ingress` or `clsact`.
+    /// For filters, `ingress` or `clsact`.
     Filters,
-    /// In a class of another one.
+    /// In a class of another discipline.
     Inner,
 }
 
 /// Every queueing discipline of this network namespace.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn all(netlink: &mut Netlink) -> io::Result<Vec<Qdisc>> {
     let mut found = Vec::new();
     netlink.dump(Message::new(GET, 0, &[0; FIXED_BYTES]), |kind, body| {
@@ -60,5 +60,5 @@ const KIND: u16 = 1;
 const ROOT: u32 = 0xffff_ffff;
 const FILTERS: u32 = 0xffff_fff1;
 
-/// Kinds of queues that devices have without anybody's doing: they shape nothing.
+/// Kinds of default queues, which shape nothing.
 pub const USUAL: [&str; 6] = ["noqueue", "mq", "pfifo_fast", "fq_codel", "fq", "pfifo"];

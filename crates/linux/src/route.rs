@@ -11,58 +11,58 @@ use crate::netlink::{Attributes, Message, Netlink};
 pub struct Route {
     /// First address of the network it leads to.
     pub destination: IpAddr,
-    /// Bits of it that are compared.
+    /// Length of its prefix, bits.
     pub prefix_length: u8,
-    /// Where packets go; several: one of them by flow.
+    /// The next hops; with several, each flow takes one of them.
     pub hops: Vec<NextHop>,
-    /// What happens to packets.
+    /// What it does with packets.
     pub kind: RouteKind,
     /// The table it is in.
     pub table: u32,
-    /// Which of several routes to one network is used: the one with the least.
+    /// Priority among routes to the same network; the lowest is used.
     pub metric: u32,
 }
 
-/// A way out.
+/// A next hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextHop {
-    /// The neighbour packets are handed to; `None`: the destination itself.
+    /// The neighbour that packets are sent to; `None`: the destination itself.
     pub gateway: Option<IpAddr>,
     /// Interface index of the device.
     pub device: u32,
-    /// How many times as many flows go here as by a hop of weight 1.
+    /// Its share of flows, relative to a hop of weight 1.
     pub weight: u16,
-    /// Whether the kernel sees that the link is down, or the hop dead.
+    /// Whether the kernel considers the link down, or the hop dead.
     pub is_down: bool,
 }
 
-/// What a route does with packets, `rtm_type`.
+/// The type of a route, `rtm_type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteKind {
-    /// They go on.
+    /// Packets are forwarded.
     Unicast,
-    /// They are for this host.
+    /// Packets are for this host.
     Local,
-    /// They are for every host of a link.
+    /// Packets are for every host of a link.
     Broadcast,
-    /// They are for one of several hosts, this one among them.
+    /// Packets are for one of several hosts, this one included.
     Anycast,
-    /// They are for a group.
+    /// Packets are for a group.
     Multicast,
-    /// They are dropped without a word.
+    /// Packets are dropped silently.
     Blackhole,
-    /// They are dropped, and their sender hears that the host cannot be reached.
+    /// Packets are dropped, and their sender is notified that the host is unreachable.
     Unreachable,
-    /// They are dropped, and their sender hears that it is forbidden.
+    /// Packets are dropped, and their sender is notified that they are prohibited.
     Prohibit,
-    /// Anything else.
+    /// Any other type.
     Unknown(u8),
 }
 
 /// Every route of this network namespace, of all tables.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn all(netlink: &mut Netlink) -> io::Result<Vec<Route>> {
     let mut routes = Vec::new();
     netlink.dump(Message::new(GET, 0, &[0; FIXED_BYTES]), |kind, body| {
@@ -78,8 +78,8 @@ impl Route {
         Self { destination, prefix_length, hops, kind: RouteKind::Unicast, table: MAIN, metric: 0 }
     }
 
-    /// Reads the body of a message about a route, `struct rtmsg` and its attributes; `None` also for a route that is
-    /// only a copy made for one destination.
+    /// Reads the body of a message about a route, `struct rtmsg` and its attributes; `None` also for a cached
+    /// copy made for one destination.
     #[must_use]
     pub fn read(body: &[u8]) -> Option<Self> {
         let attributes = Attributes(body.get(FIXED_BYTES..)?);
@@ -112,15 +112,15 @@ impl Route {
     /// Adds the route.
     ///
     /// # Errors
-    /// What the kernel says, such as that there is one to this network.
+    /// An error of the kernel, for example that there is one to this network.
     pub fn add(&self, netlink: &mut Netlink) -> io::Result<()> {
         netlink.change(self.message(NEW, CREATE | EXCLUSIVE))
     }
 
-    /// Adds the route, in the place of one to the same network where there is one.
+    /// Adds the route; replaces one to the same network.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn replace(&self, netlink: &mut Netlink) -> io::Result<()> {
         netlink.change(self.message(NEW, CREATE | REPLACE))
     }
@@ -128,7 +128,7 @@ impl Route {
     /// Removes the route.
     ///
     /// # Errors
-    /// What the kernel says, such as that there is none.
+    /// An error of the kernel, for example that it does not exist.
     pub fn remove(&self, netlink: &mut Netlink) -> io::Result<()> {
         netlink.change(self.message(DELETE, 0))
     }
@@ -175,7 +175,7 @@ impl NextHop {
     fn put(&self, message: Message, destination: IpAddr) -> Message {
         match self.gateway {
             None => message,
-            // A neighbour of another family than the destination has an attribute of its own.
+            // A neighbour of another family than the destination has a separate attribute.
             Some(gateway) if gateway.is_ipv4() != destination.is_ipv4() => {
                 let family = u16::from(family(gateway)).to_ne_bytes();
                 message.attribute(VIA, &[&family, octets(gateway).as_slice()].concat())
@@ -254,7 +254,7 @@ impl From<u8> for RouteKind {
     }
 }
 
-/// The table of routes that nobody puts elsewhere, `RT_TABLE_MAIN`.
+/// The default table of routes, `RT_TABLE_MAIN`.
 pub const MAIN: u32 = 254;
 /// The table of the host's own addresses, `RT_TABLE_LOCAL`.
 pub const LOCAL: u32 = 255;

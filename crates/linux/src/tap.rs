@@ -1,4 +1,4 @@
-//! Packets that this host sends from one UDP port, with their link headers.
+//! Capture of packets that this host sends from one UDP port, with their link headers.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use socket2::{Domain, SockAddr, SockAddrStorage, SockFilter, Socket, Type};
 
-/// A socket that sees what leaves the devices of this network namespace.
+/// A socket that captures packets leaving the devices of this network namespace.
 #[derive(Debug)]
 pub struct Tap(Socket);
 
-/// More than the headers of a packet take.
+/// More than the headers of a packet.
 const CAPTURED_BYTES: usize = 2048;
 const ETHERTYPE_AT: u32 = 12;
 /// The UDP source port behind an IPv4 header without options, and behind that of IPv6.
@@ -21,22 +21,23 @@ const PACKET_TYPE_AT: u32 = 0xffff_f000 + 4;
 const OUTGOING: u32 = 4;
 
 impl Tap {
-    /// Sees datagrams from UDP port `port`, as they leave whichever device with frames of Ethernet.
+    /// Captures datagrams from UDP port `port`, as they leave any device with Ethernet frames.
     ///
     /// # Errors
-    /// What the kernel says, such as that this user may not.
+    /// An error of the kernel, for example that this user may not.
     pub fn of_udp_port(port: u16) -> io::Result<Self> {
-        // Nothing is received before the filter is there: protocol 0.
+        // Nothing is received before the filter is set: protocol 0.
         let socket = Socket::new(Domain::PACKET, Type::RAW, None)?;
         socket.attach_filter(&filter(port))?;
         socket.bind(&every_device())?;
         Ok(Self(socket))
     }
 
-    /// The next packet, from its Ethernet header on, and the index of the interface it leaves by; `None`: there was none in time.
+    /// The next packet, from its Ethernet header on, and the index of the interface it leaves by; `None`:
+    /// none in time.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn receive(&self, patience: Duration) -> io::Result<Option<(Vec<u8>, u32)>> {
         self.0.set_read_timeout(Some(patience))?;
         let mut buffer = [MaybeUninit::uninit(); CAPTURED_BYTES];
@@ -59,7 +60,7 @@ fn interface(address: &SockAddr) -> u32 {
     u32::try_from(link.sll_ifindex).unwrap_or_default()
 }
 
-/// All protocols on all devices; what is sent is shown to nobody who asks for one protocol.
+/// All protocols on all devices; sockets of a single protocol receive no outgoing packets.
 fn every_device() -> SockAddr {
     let mut storage = SockAddrStorage::zeroed();
     // SAFETY: `sockaddr_ll` is one of the kinds of addresses, which the storage has room for.

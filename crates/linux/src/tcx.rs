@@ -1,22 +1,22 @@
-//! A program on a device that goes when its descriptor is closed.
+//! Programs on a device, detached when their descriptor is closed.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-/// On which side of a device a program runs.
+/// The side of a device on which a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Direction {
-    /// On what comes in, `BPF_TCX_INGRESS`.
+    /// Incoming packets, `BPF_TCX_INGRESS`.
     Ingress = 46,
-    /// On what goes out, `BPF_TCX_EGRESS`.
+    /// Outgoing packets, `BPF_TCX_EGRESS`.
     Egress = 47,
 }
 
 /// `BPF_LINK_CREATE` of `enum bpf_cmd`.
 const LINK_CREATE: libc::c_int = 28;
 
-/// `struct { … } link_create` of `union bpf_attr`, as far as tcx goes.
+/// `struct { … } link_create` of `union bpf_attr`, as far as tcx needs it.
 #[repr(C)]
 struct LinkCreate {
     program: u32,
@@ -48,20 +48,20 @@ struct Query {
     revision: u64,
 }
 
-/// Where a program runs among those that are on the interface already.
+/// The position of a program among those already on the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Order {
-    /// In front of them, `BPF_F_BEFORE`.
+    /// Before them, `BPF_F_BEFORE`.
     First = 1 << 3,
-    /// Behind them.
+    /// After them.
     Last = 0,
 }
 
 /// Attaches `program` to the interface until the link is closed.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn attach(
     program: BorrowedFd<'_>,
     interface: u32,
@@ -71,14 +71,14 @@ pub fn attach(
     create_link(program, interface, direction as u32, order as u32)
 }
 
-/// How many programs are on this side of the interface.
+/// The number of programs on this side of the interface.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn count(interface: u32, direction: Direction) -> io::Result<u32> {
     let mut attributes = Query { interface, attach_type: direction as u32, ..Query::default() };
-    // SAFETY: the pointer is to a live structure of the size given, laid out as the kernel's for this command, which
-    // fills it in; without a pointer to room for them it writes no programs.
+    // SAFETY: the pointer is to a live structure of the size given, laid out as the kernel's for this
+    // command, which fills it in; without a pointer to an array it writes no programs.
     let result =
         unsafe { libc::syscall(libc::SYS_bpf, PROGRAM_QUERY, &raw mut attributes, size_of::<Query>()) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(attributes.count) }
@@ -98,7 +98,7 @@ pub(crate) fn create_link(
     let result =
         unsafe { libc::syscall(libc::SYS_bpf, LINK_CREATE, &raw const attributes, size_of::<LinkCreate>()) };
     match RawFd::try_from(result) {
-        // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+        // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
         Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
         _ => Err(io::Error::last_os_error()),
     }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-/// A device that hands frames sent into it to this program; it goes with the program.
+/// A device that passes frames sent into it to this program; it ends with the program.
 #[derive(Debug)]
 pub struct Tun {
     file: File,
@@ -21,11 +21,11 @@ struct Request {
 }
 
 impl Tun {
-    /// Creates a device of Ethernet in this thread's network namespace, which is down. `%d` in `pattern` is the first
-    /// number that is free. Frames are whole: segments are cut, and checksums are complete.
+    /// Creates an Ethernet device in this thread's network namespace, which is down. `%d` in `pattern` is
+    /// replaced by the first free number. Frames are complete: segments are cut, and checksums are complete.
     ///
     /// # Errors
-    /// What the kernel says, such as that this user may not.
+    /// An error of the kernel, for example that this user may not.
     pub fn create(pattern: &str) -> io::Result<Self> {
         let file =
             OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
@@ -48,10 +48,10 @@ impl Tun {
         &self.name
     }
 
-    /// Reads the next frame into `buffer`, and returns its length; `None`: there is none.
+    /// Reads the next frame into `buffer`, and returns its length; `None`: no frame is pending.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match self.file.read(buffer) {
             Ok(length) => Ok(Some(length)),

@@ -14,9 +14,9 @@ use crate::netlink::{Message, Netlink};
 pub struct End<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Where it is created; `None`: where the netlink connection is.
+    /// Where it is created; `None`: in the namespace of the netlink connection.
     pub namespace: Option<&'a Namespace>,
-    /// Its Ethernet address; `None`: the kernel draws one.
+    /// Its Ethernet address; `None`: a random one of the kernel.
     pub address: Option<[u8; 6]>,
     /// The largest IP packet it sends, bytes; `None`: 1500.
     pub mtu: Option<u32>,
@@ -47,7 +47,7 @@ impl<'a> End<'a> {
 /// Creates a pair of devices, both down. Deleting one of them deletes both.
 ///
 /// # Errors
-/// What the kernel says, such as that a name is in use.
+/// An error of the kernel, for example that a name is in use.
 pub fn create(netlink: &mut Netlink, ends: [End<'_>; 2]) -> io::Result<()> {
     let [near, far] = ends;
     netlink.change(near.put(Message::new(NEW_LINK, CREATE, &link(0))).nested(LINK_INFO, |info| {

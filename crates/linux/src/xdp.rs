@@ -1,4 +1,4 @@
-//! Programs that see what a device receives before the kernel's stack does.
+//! Programs that see received packets before the kernel's stack.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -7,53 +7,54 @@ use crate::bpf::XDP;
 use crate::netlink::{Attributes, Message, Netlink};
 use crate::tcx;
 
-/// Who runs the program.
+/// Where the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum XdpMode {
-    /// The kernel, on packets that the driver has received, `XDP_FLAGS_SKB_MODE`.
+    /// In the kernel, on packets that the driver has received, `XDP_FLAGS_SKB_MODE`.
     Generic = 1 << 1,
-    /// The driver, `XDP_FLAGS_DRV_MODE`.
+    /// In the driver, `XDP_FLAGS_DRV_MODE`.
     Native = 1 << 2,
 }
 
 /// Attaches `program` to the interface until the link is closed.
 ///
 /// # Errors
-/// What the kernel says: that there is a program already, or that the driver runs none.
+/// An error of the kernel: that there is a program already, or that the driver runs none.
 pub fn attach(program: BorrowedFd<'_>, interface: u32, mode: XdpMode) -> io::Result<OwnedFd> {
     tcx::create_link(program, interface, XDP, mode as u32)
 }
 
-/// Whether a device sends what programs on other devices redirect to it. `false` also where the kernel does not say.
+/// Whether a device sends packets that programs on other devices redirect to it. `false` also where this is
+/// unknown.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn takes_redirected(interface: u32) -> io::Result<bool> {
     Ok(about(interface)?.features & SENDS_REDIRECTED != 0)
 }
 
-/// Whether the driver redirects what programs tell it to. `false` also where the kernel does not say.
+/// Whether the driver can redirect packets for programs. `false` also where this is unknown.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn redirects(interface: u32) -> io::Result<bool> {
     Ok(about(interface)?.features & REDIRECTS != 0)
 }
 
-/// Whether programs may ask the driver for a VLAN tag that it has taken out of a frame.
+/// Whether programs can query the driver for a VLAN tag that it has removed from a frame.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn tells_vlan_tags(interface: u32) -> io::Result<bool> {
     Ok(about(interface)?.metadata & VLAN_TAG != 0)
 }
 
-/// What the kernel says of a device.
+/// The XDP features of a device.
 #[derive(Debug, Default)]
 struct About {
     features: u32,
-    /// What programs may ask for.
+    /// The metadata that programs can query.
     metadata: u32,
 }
 
@@ -75,7 +76,7 @@ fn about(interface: u32) -> io::Result<About> {
     Ok(about)
 }
 
-/// The number of the kernel's family `netdev`; `None`: it has none.
+/// The number of the kernel's netlink family `netdev`; `None`: missing.
 fn family(netlink: &mut Netlink) -> io::Result<Option<u16>> {
     let mut family = None;
     let question = Message::new(CONTROL, 0, &[GET_FAMILY, 1, 0, 0]).attribute(FAMILY_NAME, b"netdev\0");

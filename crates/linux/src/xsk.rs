@@ -1,7 +1,7 @@
-//! Frames of one receive queue, in memory that program and kernel share (AF_XDP).
+//! Frames of one receive queue, in memory shared by program and kernel (AF_XDP).
 //!
-//! A program at XDP decides which frames of a queue come here; the kernel's stack does not see those. Sockets of several
-//! devices share one [`FrameMemory`], so that a frame leaves from where it came in.
+//! An XDP program decides which frames of a queue come here; the kernel's stack does not see those. Sockets
+//! of several devices share one [`FrameMemory`], so that a frame can leave from the memory it arrived in.
 
 mod memory;
 mod options;
@@ -25,22 +25,22 @@ pub struct RingSocket {
     received: Ring<libc::xdp_desc>,
     send: Ring<libc::xdp_desc>,
     completed: Ring<u64>,
-    /// Frames handed to the kernel that it has not sent yet, and how many there may be.
+    /// Frames passed to the kernel but not sent yet, and their maximum number.
     unsent: u32,
     most_unsent: u32,
     losses: u64,
 }
 
-/// A frame that has come in.
+/// A frame that has arrived.
 #[derive(Debug)]
 pub struct Arrived {
-    /// The memory it is in, and where.
+    /// The chunk that holds it.
     pub chunk: Chunk,
-    /// Where in the chunk it is.
+    /// Its range in the chunk.
     pub range: Range<usize>,
 }
 
-/// Whether the kernel moves frames between its memory and that of the program.
+/// Whether the kernel copies frames between its memory and that of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moving {
     /// Only where the driver cannot use the program's memory.
@@ -49,7 +49,7 @@ pub enum Moving {
     Always,
 }
 
-/// How many frames the rings of a socket have room for.
+/// The sizes of a socket's rings, in frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
     received: u32,
@@ -57,7 +57,7 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// What is right for this many sockets together: the more there are, the less each of them has.
+    /// Sizes for this many sockets in total: the more there are, the smaller the rings of each.
     #[must_use]
     pub const fn of(sockets: u32) -> Self {
         let received = match sockets {
@@ -68,25 +68,25 @@ impl Ready {
         Self { received, sent: 1_024 }
     }
 
-    /// How many chunks so many sockets use at the most.
+    /// The maximum number of chunks that `sockets` sockets use.
     #[must_use]
     pub const fn chunks(self, sockets: u32) -> u32 {
         (self.received + self.sent).saturating_mul(sockets)
     }
 }
 
-/// Frames that are taken, or handed over, at a time.
+/// Maximum number of frames taken, or passed on, at a time.
 const MAX_FRAMES: u32 = 64;
-/// Frames that the kernel sends in one call, at the least.
+/// Minimum number of frames that the kernel sends in one call.
 const SENT_AT_ONCE: u32 = 32;
-/// Room for frames that the device has not sent, bytes.
+/// Buffer size for frames that the device has not sent, bytes.
 const SEND_BYTES: libc::c_int = 64 << 20;
 
 impl RingSocket {
     /// Opens a socket for a receive queue of the device with this interface index, on `memory`.
     ///
     /// # Errors
-    /// What the kernel says, such as that this user may not, or that the driver runs no programs.
+    /// An error of the kernel, for example that this user may not, or that the driver runs no programs.
     pub fn open(
         memory: &mut FrameMemory,
         device: u32,
@@ -94,11 +94,11 @@ impl RingSocket {
         ready: Ready,
         moving: Moving,
     ) -> io::Result<Self> {
-        // SAFETY: the call takes three integers and gives a descriptor, or a negative number.
+        // SAFETY: the call takes three integers and returns a descriptor, or a negative number.
         let fd = check(unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
-        // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+        // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-        // Without the privilege the usual size has to do.
+        // Without the privilege the default size is used.
         let _ = set(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BYTES);
         let shared = memory.register(&socket)?;
         let Ready { received, sent } = ready;
@@ -129,8 +129,8 @@ impl RingSocket {
         Ok(rings)
     }
 
-    /// Hands frames that are there to `take`, at most 64, and gives the kernel memory for as many more; returns how many
-    /// there were.
+    /// Passes pending frames to `take`, at most 64, and gives the kernel chunks for as many more; returns
+    /// their number.
     pub fn receive(
         &mut self,
         memory: &mut FrameMemory,
@@ -141,7 +141,7 @@ impl RingSocket {
             let Some(descriptor) = self.received.take() else { break };
             count += 1;
             memory.prefetch(descriptor.addr);
-            // What the kernel names was handed to it; anything else is not taken.
+            // Only chunks that were lent to the kernel are accepted from it.
             if let Some((chunk, at)) = memory.take_back(descriptor.addr) {
                 let length = usize::try_from(descriptor.len).unwrap_or(usize::MAX);
                 let range = at..at.saturating_add(length).min(CHUNK_BYTES);
@@ -153,7 +153,7 @@ impl RingSocket {
         count
     }
 
-    /// Gives the kernel memory for frames to come, as much as there is room for.
+    /// Gives the kernel chunks for incoming frames, as many as its ring holds.
     pub fn fill(&mut self, memory: &mut FrameMemory) {
         while self.fill.has_room() {
             let Some(address) = memory.lend_empty() else { break };
@@ -161,7 +161,7 @@ impl RingSocket {
         }
         self.fill.publish();
         if self.fill.needs_wakeup() {
-            // SAFETY: without a buffer the call writes nothing; it has the driver look for memory.
+            // SAFETY: without a buffer the call writes nothing; it makes the driver look for memory.
             let _ = unsafe {
                 libc::recvfrom(
                     self.socket.as_raw_fd(),
@@ -175,10 +175,10 @@ impl RingSocket {
         }
     }
 
-    /// Hands a frame over that is to be sent with the next [`flush`](Self::flush).
+    /// Queues a frame to be sent with the next [`flush`](Self::flush).
     ///
     /// # Errors
-    /// The chunk, where there is no room.
+    /// The chunk, if there is no room.
     pub fn send(&mut self, memory: &mut FrameMemory, chunk: Chunk, range: Range<usize>) -> Result<(), Chunk> {
         let length = u32::try_from(range.len()).unwrap_or(u32::MAX);
         if !self.send.has_room() || self.unsent >= self.most_unsent {
@@ -190,15 +190,15 @@ impl RingSocket {
         Ok(())
     }
 
-    /// Has the kernel send what was handed over, and takes the memory of what it has sent.
+    /// Makes the kernel send the queued frames, and takes back the chunks of those it has sent.
     ///
     /// # Errors
-    /// What the kernel says, other than that it has no room now.
+    /// An error of the kernel, other than a lack of room.
     pub fn flush(&mut self, memory: &mut FrameMemory) -> io::Result<()> {
         self.reclaim(memory);
         self.send.publish();
         let mut left = self.send.unconsumed();
-        // A frame that the device does not take is one less as well.
+        // A frame that the device refuses also leaves the ring.
         for _ in 0..=self.most_unsent / SENT_AT_ONCE {
             if left == 0 || !self.send.needs_wakeup() {
                 break;
@@ -210,7 +210,7 @@ impl RingSocket {
             let failed = (sent < 0).then(io::Error::last_os_error);
             let now_left = self.send.unconsumed();
             match failed {
-                // The device has gone down, or away: what was handed over waits.
+                // The device is down or gone: queued frames wait.
                 Some(error) if matches!(error.raw_os_error(), Some(libc::ENETDOWN | libc::ENXIO)) => {
                     return Err(error);
                 }
@@ -232,25 +232,25 @@ impl RingSocket {
         self.completed.release();
     }
 
-    /// How many frames found no room since the last call.
+    /// The number of frames lost since the last call for want of room.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn take_losses(&mut self) -> io::Result<u64> {
         // SAFETY: all fields of the structure are integers, for which zeros are values.
         let mut statistics: libc::xdp_statistics = unsafe { zeroed() };
         get(&self.socket, libc::XDP_STATISTICS, &mut statistics)?;
-        // What finds no memory is among what was dropped.
+        // Frames without memory are among those dropped.
         let losses = statistics.rx_dropped.wrapping_add(statistics.rx_ring_full);
         let new = losses.wrapping_sub(self.losses);
         self.losses = losses;
         Ok(new)
     }
 
-    /// Whether the driver uses the program's memory, so that frames are not moved.
+    /// Whether the driver uses the program's memory, so that frames are not copied.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn is_zero_copy(&self) -> io::Result<bool> {
         let mut options = libc::xdp_options { flags: 0 };
         get(&self.socket, libc::XDP_OPTIONS, &mut options)?;
@@ -276,7 +276,7 @@ fn bind(
         Moving::IfNeeded => libc::XDP_USE_NEED_WAKEUP,
         Moving::Always => libc::XDP_USE_NEED_WAKEUP | libc::XDP_COPY,
     };
-    // The sockets that share memory do as the first one does.
+    // Sockets that share memory use the mode of the first one.
     let address = libc::sockaddr_xdp {
         sxdp_family: u16::try_from(libc::AF_XDP).unwrap_or_default(),
         sxdp_flags: if shared.is_some() { libc::XDP_SHARED_UMEM } else { first },

@@ -17,7 +17,7 @@ impl Agent {
     /// Ends INT on this host and restores its devices.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// An error of the system.
     pub fn stop(mut self) -> Result<Tally, HostError> {
         self.ports.close_sources();
         self.end_leases()?;

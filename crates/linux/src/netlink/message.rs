@@ -1,4 +1,4 @@
-//! Netlink messages, written and read. Everything is in the order of the machine and aligned to 4 bytes.
+//! Netlink messages, written and read. Everything is in the byte order of the machine and aligned to 4 bytes.
 
 /// A request to the kernel.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Message {
         self
     }
 
-    /// Adds an attribute that holds what `fill` puts into a message of its own.
+    /// Adds an attribute with the contents that `fill` writes into a message of its own.
     #[must_use]
     pub fn nested(mut self, kind: u16, fill: impl FnOnce(Self) -> Self) -> Self {
         let inner = fill(Self { body: Vec::new(), ..self });
@@ -51,14 +51,14 @@ impl Message {
         self
     }
 
-    /// Adds bytes as they are: the fixed part of a message in an attribute.
+    /// Adds raw bytes: the fixed part of a message in an attribute.
     #[must_use]
     pub fn bytes(mut self, bytes: &[u8]) -> Self {
         self.body.extend_from_slice(bytes);
         self
     }
 
-    /// What follows the header.
+    /// The part behind the header.
     #[must_use]
     pub(crate) fn body(&self) -> &[u8] {
         &self.body
@@ -94,7 +94,7 @@ fn put(out: &mut Vec<u8>, kind: u16, value: &[u8]) {
     out.resize(out.len().next_multiple_of(4), 0);
 }
 
-/// The messages of a datagram; what is cut off at its end is left out.
+/// The messages of a datagram; a truncated one at its end is skipped.
 pub(super) fn answers(datagram: &[u8]) -> impl Iterator<Item = Answer<'_>> {
     let mut rest = datagram;
     std::iter::from_fn(move || {

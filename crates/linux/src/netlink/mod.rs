@@ -1,4 +1,4 @@
-//! The kernel's network configuration: one request and its answers at a time, and changes as they happen.
+//! The kernel's network configuration: requests with their answers, and changes as they happen.
 
 mod message;
 mod monitor;
@@ -16,7 +16,7 @@ use rustix::net::{
 pub use message::{Attributes, Message};
 pub use monitor::{Group, Heard, Monitor};
 
-/// A connection to the kernel's netlink, for routing unless something else is said, of the network namespace it was made in.
+/// A netlink connection to the kernel, for routing by default, in the network namespace it was made in.
 #[derive(Debug)]
 pub struct Netlink {
     socket: OwnedFd,
@@ -24,11 +24,11 @@ pub struct Netlink {
     buffer: Vec<u8>,
 }
 
-/// The kernel answers at once, or not at all.
+/// The kernel answers at once, or never.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// More than the kernel puts into one datagram of a dump.
+/// Larger than the kernel's datagrams of a dump.
 const BUFFER_BYTES: usize = 1 << 16;
-/// Most answers to one request.
+/// Maximum number of answers to one request.
 const MAX_ANSWERS: usize = 100_000;
 
 const ERROR: u16 = 2;
@@ -38,23 +38,23 @@ impl Netlink {
     /// Connects.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn open() -> io::Result<Self> {
-        // Protocol 0 of netlink is routing.
+        // Netlink protocol 0 is routing.
         Self::connect(None)
     }
 
-    /// Connects to what is neither routing nor filters.
+    /// Connects to generic netlink.
     pub(crate) fn open_generic() -> io::Result<Self> {
         Self::connect(Some(GENERIC))
     }
 
-    /// Connects to the kernel's filters of packets.
+    /// Connects to the kernel's packet filters.
     pub(crate) fn open_netfilter() -> io::Result<Self> {
         Self::connect(Some(NETFILTER))
     }
 
-    /// Connects to the kernel's policies of IPsec.
+    /// Connects to the kernel's IPsec policies.
     pub(crate) fn open_ipsec() -> io::Result<Self> {
         Self::connect(Some(XFRM))
     }
@@ -66,26 +66,26 @@ impl Netlink {
         Ok(Self { socket, sequence: 0, buffer: vec![0; BUFFER_BYTES] })
     }
 
-    /// Has the kernel do what `message` says.
+    /// Makes the kernel execute `message`.
     ///
     /// # Errors
-    /// What the kernel says, or that it says nothing.
+    /// An error of the kernel, or no answer.
     pub fn change(&mut self, message: Message) -> io::Result<()> {
         self.ask(message.with_acknowledgement(), |_, _| {})
     }
 
-    /// Hands what the kernel answers to a request for one thing, its type and its body, to `take`.
+    /// Passes the kernel's answer to a request for one object, its type and its body, to `take`.
     ///
     /// # Errors
-    /// What the kernel says, or that it says nothing.
+    /// An error of the kernel, or no answer.
     pub fn query(&mut self, message: Message, take: impl FnMut(u16, &[u8])) -> io::Result<()> {
         self.ask(message.with_acknowledgement(), take)
     }
 
-    /// Hands every answer to a request for all there is, its type and its body, to `take`.
+    /// Passes every answer to a request for all objects, its type and its body, to `take`.
     ///
     /// # Errors
-    /// What the kernel says, or that it says nothing.
+    /// An error of the kernel, or no answer.
     pub fn dump(&mut self, message: Message, take: impl FnMut(u16, &[u8])) -> io::Result<()> {
         self.ask(message.for_all(), take)
     }
@@ -108,7 +108,7 @@ impl Netlink {
     }
 }
 
-/// What an answer of type `ERROR` says: 0 is success, otherwise it is a negative error number.
+/// The result in an answer of type `ERROR`: 0 is success, otherwise a negative error number.
 fn outcome(body: &[u8]) -> io::Result<()> {
     let code = body.first_chunk().map_or(0, |code| i32::from_ne_bytes(*code));
     if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code.saturating_neg())) }

@@ -1,4 +1,4 @@
-//! Changes of the network configuration, as the kernel announces them.
+//! Announcements of changes to the network configuration.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, bind, recv,
 
 use super::message::answers;
 
-/// What is announced, the bits of `struct sockaddr_nl`.
+/// A group of announcements, as bits of `struct sockaddr_nl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Group {
@@ -28,17 +28,17 @@ pub enum Group {
     Ipv6Route = 0x400,
 }
 
-/// What [`Monitor::poll`] has found.
+/// The result of [`Monitor::poll`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Heard {
-    /// Every announcement so far was handed over.
+    /// Every announcement so far was passed on.
     All,
-    /// The kernel had more to announce than the socket holds: what is known has to be read anew.
+    /// The socket's buffer overflowed: the configuration has to be read again.
     Overrun,
 }
 
-/// A socket that hears announcements, of the network namespace it was made in; it never blocks.
+/// A socket that receives announcements, of the network namespace it was made in; it never blocks.
 #[derive(Debug)]
 pub struct Monitor {
     socket: OwnedFd,
@@ -46,30 +46,30 @@ pub struct Monitor {
 }
 
 const BUFFER_BYTES: usize = 1 << 16;
-/// Room for announcements that nobody has read yet, bytes.
+/// Buffer size for announcements not read yet, bytes.
 const SOCKET_BYTES: usize = 4 << 20;
-/// Most datagrams in one call of [`Monitor::poll`].
+/// Maximum number of datagrams in one call of [`Monitor::poll`].
 const MAX_DATAGRAMS: usize = 1_000;
 
 impl Monitor {
-    /// Begins to hear what `groups` announce.
+    /// Starts to receive the announcements of `groups`.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn open(groups: &[Group]) -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?;
-        // Without the privilege the usual size has to do.
+        // Without the privilege the default size is used.
         let _ = set_socket_recv_buffer_size_force(&socket, SOCKET_BYTES);
         let bits = groups.iter().fold(0, |bits, group| bits | *group as u32);
         bind(&socket, &SocketAddrNetlink::new(0, bits))?;
         Ok(Self { socket, buffer: vec![0; BUFFER_BYTES] })
     }
 
-    /// Hands what was announced since the last call, type and body of each message, to `take`.
+    /// Passes the announcements since the last call, type and body of each message, to `take`.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn poll(&mut self, mut take: impl FnMut(u16, &[u8])) -> io::Result<Heard> {
         for _ in 0..MAX_DATAGRAMS {
             match recv(&self.socket, self.buffer.as_mut_slice(), RecvFlags::empty()) {

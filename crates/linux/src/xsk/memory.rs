@@ -1,4 +1,4 @@
-//! The memory that frames are in, program and kernel both.
+//! The memory of frames, shared by program and kernel.
 
 use std::fmt;
 use std::io;
@@ -10,50 +10,50 @@ use std::sync::Arc;
 
 use super::options::set;
 
-/// The memory of frames: chunks that either the program has or the kernel.
+/// The memory of frames: chunks that belong either to the program or to the kernel.
 #[derive(Debug)]
 pub struct FrameMemory {
     region: Arc<Region>,
-    /// Those that hold nothing.
+    /// Empty chunks.
     free: Vec<Chunk>,
-    /// Those the kernel has, by their number.
+    /// Chunks lent to the kernel, by their number.
     lent: Vec<Option<Chunk>>,
-    /// The first socket, which the memory is registered with: the others name it.
+    /// The first socket, which the memory is registered with: the others refer to it.
     first: Option<OwnedFd>,
 }
 
-/// One piece of the memory, of [`CHUNK_BYTES`]. Whoever has it is the only one who does.
+/// One piece of the memory, of [`CHUNK_BYTES`]. It has a single owner.
 pub struct Chunk {
     region: Arc<Region>,
     number: u32,
 }
 
-/// Pages that all chunks are in.
+/// The pages of all chunks.
 #[derive(Debug)]
 struct Region {
     start: NonNull<u8>,
     bytes: usize,
 }
 
-/// Length of a chunk: a page, the most the kernel supports everywhere.
+/// Length of a chunk: a page, the maximum supported everywhere.
 pub const CHUNK_BYTES: usize = 4_096;
-/// What the kernel leaves in front of a frame that it receives: room for what a node adds.
+/// The headroom before a received frame, for what a node adds.
 ///
-/// The 16 bytes in front of a frame, where a program may note something, are in one cache line with its start.
+/// The 16 bytes before a frame, where a program may write, share a cache line with its start.
 pub const ROOM_BYTES: usize = 1_104;
-/// What the kernel leaves there by itself, `XDP_PACKET_HEADROOM`.
+/// The kernel's own headroom, `XDP_PACKET_HEADROOM`.
 const KERNEL_ROOM_BYTES: usize = 256;
 
-// SAFETY: the pages are memory like any other; who may touch which of them is up to the chunks.
+// SAFETY: the pages are ordinary memory; the owners of chunks determine who may access which of them.
 unsafe impl Send for Region {}
-// SAFETY: nothing is read or written through a `Region` but the chunk that its only owner holds.
+// SAFETY: nothing is read or written through a `Region` but the chunk of its only owner.
 unsafe impl Sync for Region {}
 
 impl FrameMemory {
     /// Memory for `chunks` frames.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn new(chunks: u32) -> io::Result<Self> {
         let region = Arc::new(Region::map(usize::try_from(chunks).unwrap_or_default() * CHUNK_BYTES)?);
         let chunk = |number| Chunk { region: Arc::clone(&region), number };
@@ -61,17 +61,17 @@ impl FrameMemory {
         Ok(Self { free, lent: (0..chunks).map(|_| None).collect(), region, first: None })
     }
 
-    /// A chunk that holds nothing.
+    /// Takes an empty chunk.
     pub fn take_empty(&mut self) -> Option<Chunk> {
         self.free.pop()
     }
 
-    /// Takes a chunk whose contents are of no use any more.
+    /// Returns a chunk whose contents are not needed.
     pub fn give_back(&mut self, chunk: Chunk) {
         self.free.push(chunk);
     }
 
-    /// How many chunks hold nothing.
+    /// The number of empty chunks.
     #[must_use]
     pub fn empty(&self) -> usize {
         self.free.len()
@@ -95,7 +95,7 @@ impl FrameMemory {
         Ok(None)
     }
 
-    /// A socket that is bound: the first one stays open as long as this.
+    /// Records a socket that is bound: the first one stays open as long as this value.
     pub(super) fn bound(&mut self, socket: &OwnedFd) -> io::Result<()> {
         if self.first.is_none() {
             self.first = Some(socket.try_clone()?);
@@ -103,13 +103,13 @@ impl FrameMemory {
         Ok(())
     }
 
-    /// Lends a chunk that holds nothing; its address.
+    /// Lends an empty chunk to the kernel; returns its address.
     pub(super) fn lend_empty(&mut self) -> Option<u64> {
         let chunk = self.free.pop()?;
         Some(self.lend(chunk, 0))
     }
 
-    /// Lends a chunk with a frame at this offset; its address.
+    /// Lends a chunk with a frame at this offset to the kernel; returns its address.
     pub(super) fn lend(&mut self, chunk: Chunk, at: usize) -> u64 {
         let number = chunk.number;
         if let Some(place) = self.lent.get_mut(number as usize) {
@@ -118,11 +118,11 @@ impl FrameMemory {
         u64::from(number) * CHUNK_BYTES as u64 + at as u64
     }
 
-    /// Has the processor fetch the start of a frame that will be looked at soon.
+    /// Prefetches the start of a frame that will be read soon.
     pub(super) fn prefetch(&self, address: u64) {
         let Ok(at) = usize::try_from(address) else { return };
         if at.saturating_add(CACHE_LINE_BYTES) < self.region.bytes {
-            // SAFETY: both addresses are in the region; nothing is read or written as far as the program can tell.
+            // SAFETY: both addresses are in the region; the program neither reads nor writes them.
             unsafe {
                 fetch(self.region.start.as_ptr().add(at));
                 fetch(self.region.start.as_ptr().add(at + CACHE_LINE_BYTES));
@@ -130,7 +130,8 @@ impl FrameMemory {
         }
     }
 
-    /// Takes the chunk at this address back from the kernel, and the offset in it; `None`: the kernel does not have it.
+    /// Takes the chunk at this address back from the kernel; returns the offset in it, too. `None`: it was
+    /// not lent.
     pub(super) fn take_back(&mut self, address: u64) -> Option<(Chunk, usize)> {
         let address = usize::try_from(address).ok()?;
         let chunk = self.lent.get_mut(address / CHUNK_BYTES)?.take()?;
@@ -138,7 +139,7 @@ impl FrameMemory {
     }
 }
 
-/// Has the processor fetch a cache line.
+/// Prefetches a cache line.
 ///
 /// # Safety
 /// The address is in mapped memory.
@@ -195,8 +196,8 @@ impl Region {
         }
         let start: NonNull<u8> = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         let region = Self { start, bytes };
-        // Few large pages instead of many small ones, where the kernel has them; then all of them are there before the
-        // first frame.
+        // Prefers few large pages to many small ones, if the kernel has them; all of them are then present
+        // before the first frame.
         // SAFETY: the range is that of the mapping just made.
         unsafe {
             libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE);

@@ -13,7 +13,7 @@ pub(super) fn set<T>(socket: &OwnedFd, level: libc::c_int, option: libc::c_int, 
     Ok(())
 }
 
-/// Reads an option of `SOL_XDP`; kernels that know less of it leave its end as it is.
+/// Reads an option of `SOL_XDP`; older kernels leave the end of it unchanged.
 pub(super) fn get<T>(socket: &OwnedFd, option: libc::c_int, value: &mut T) -> io::Result<()> {
     let mut length = u32::try_from(size_of::<T>()).unwrap_or_default();
     let value = ptr::from_mut(value).cast();

@@ -1,4 +1,4 @@
-//! A ring of entries in memory that program and kernel share: one puts them in, the other takes them out.
+//! A ring of entries in memory shared by program and kernel: one produces them, the other consumes them.
 
 use std::io;
 use std::mem::size_of;
@@ -16,13 +16,13 @@ pub(super) struct Ring<T> {
     entries: NonNull<T>,
     /// Entries, a power of two.
     size: u32,
-    /// How many entries the program has put in, or taken out, modulo 2^32.
+    /// The number of entries that the program has produced, or consumed, modulo 2^32.
     own: u32,
-    /// The kernel's number as it was read last.
+    /// The kernel's number as last read.
     theirs: u32,
 }
 
-// SAFETY: the pages belong to this ring alone, and whoever has the ring is the only one in the program to use them.
+// SAFETY: the pages belong to this ring alone, and its owner is the only user of them in the program.
 unsafe impl<T: Send> Send for Ring<T> {}
 
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl<T: Copy> Ring<T> {
         Ok(Self { pages, producer, consumer, flags, entries, size, own: 0, theirs: 0 })
     }
 
-    /// Takes the next entry out that the kernel has put in.
+    /// Takes the next entry that the kernel has produced.
     #[inline]
     pub(super) fn take(&mut self) -> Option<T> {
         if self.own == self.theirs {
@@ -79,12 +79,12 @@ impl<T: Copy> Ring<T> {
         Some(entry)
     }
 
-    /// Lets the kernel use the places of what was taken.
+    /// Lets the kernel reuse the places of consumed entries.
     pub(super) fn release(&self) {
         self.shared(self.consumer).store(self.own, Ordering::Release);
     }
 
-    /// Whether one more entry can be put in.
+    /// Whether another entry fits.
     #[inline]
     pub(super) fn has_room(&mut self) -> bool {
         if self.own.wrapping_sub(self.theirs) < self.size {
@@ -94,7 +94,8 @@ impl<T: Copy> Ring<T> {
         self.own.wrapping_sub(self.theirs) < self.size
     }
 
-    /// Puts an entry in, where [there is room](Self::has_room); the kernel sees it from [`publish`](Self::publish) on.
+    /// Adds an entry, where [there is room](Self::has_room); the kernel sees it from
+    /// [`publish`](Self::publish) on.
     #[inline]
     pub(super) fn put(&mut self, entry: T) {
         // SAFETY: the index is below the size, and the kernel does not read this entry before the producer passes it.
@@ -102,18 +103,18 @@ impl<T: Copy> Ring<T> {
         self.own = self.own.wrapping_add(1);
     }
 
-    /// Lets the kernel see what was put in.
+    /// Makes added entries visible to the kernel.
     pub(super) fn publish(&self) {
         self.shared(self.producer).store(self.own, Ordering::Release);
     }
 
-    /// How many of the entries put in the kernel has not taken.
+    /// The number of entries that the kernel has not consumed yet.
     pub(super) fn unconsumed(&mut self) -> u32 {
         self.theirs = self.shared(self.consumer).load(Ordering::Acquire);
         self.own.wrapping_sub(self.theirs)
     }
 
-    /// Whether the kernel looks at the ring only when it is told to.
+    /// Whether the kernel checks the ring only after a wakeup.
     pub(super) fn needs_wakeup(&self) -> bool {
         self.shared(self.flags).load(Ordering::Relaxed) & libc::XDP_RING_NEED_WAKEUP != 0
     }
