@@ -1,4 +1,4 @@
-//! Questions to the collector's API.
+//! A client of the collector's API.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// Asks for a path, such as `/api/v1/events`.
+/// Requests a path, such as `/api/v1/events`.
 pub(crate) fn get(api: SocketAddr, path: &str) -> io::Result<Value> {
     let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("{path}: {what}"));
     let mut stream = TcpStream::connect_timeout(&api, PATIENCE)?;
@@ -25,5 +25,5 @@ pub(crate) fn get(api: SocketAddr, path: &str) -> io::Result<Value> {
 }
 
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Longest answer, bytes.
+/// Maximum length of an answer, bytes.
 const MAX_BYTES: u64 = 64 << 20;

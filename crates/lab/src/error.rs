@@ -1,4 +1,4 @@
-//! Why a lab could not be made, changed or taken down.
+//! Errors of creating, changing and removing a lab.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use thiserror::Error;
 
 use crate::topology::Mistake;
 
-/// Why something could not be done to a lab.
+/// An error of an operation on a lab.
 #[derive(Debug, Error)]
 pub enum LabError {
-    /// The topology is wrong.
+    /// The topology has a mistake.
     #[error("{0}")]
     Topology(#[from] Mistake),
-    /// The lab cannot be there, or is not there; nothing was changed.
+    /// The lab exists already, or does not exist; nothing was changed.
     #[error("{0}")]
     Usage(String),
     /// A file could not be read or written.
@@ -21,16 +21,16 @@ pub enum LabError {
     Files {
         /// The file or folder.
         path: PathBuf,
-        /// An error of the system.
+        /// The system's error.
         #[source]
         error: io::Error,
     },
-    /// The kernel, or a program of the lab, did not do its part.
+    /// The kernel, or a program of the lab, failed.
     #[error("{what}")]
     Kernel {
-        /// What was to be done.
+        /// The operation that failed.
         what: String,
-        /// An error of the system.
+        /// The system's error.
         #[source]
         error: io::Error,
     },

@@ -1,4 +1,4 @@
-//! Labs as a whole: up, down, and what changes in between.
+//! Labs as a whole: creation, removal, and changes in between.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -19,28 +19,28 @@ use crate::topology::{Action, DropReason, Fault, Topology};
 use crate::wire::{self, LinkSettings};
 use crate::world;
 
-/// A lab as its topology describes it.
+/// A lab, as described by its topology.
 #[derive(Clone, Debug)]
 pub struct Lab {
-    /// What the file says.
+    /// The topology file's contents.
     pub topology: Topology,
-    /// What that means.
+    /// The plan derived from it.
     pub plan: Plan,
     text: String,
 }
 
-/// A configuration file that a lab writes.
+/// A configuration file written by a lab.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// What reads it.
+    /// The program that reads it.
     pub kind: FileKind,
     /// The node it is for, or `collector` and `names`.
     pub node: String,
-    /// What is in it.
+    /// Its contents.
     pub text: String,
 }
 
-/// What reads a configuration file.
+/// The program that reads a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// `inband switch`.
@@ -54,7 +54,7 @@ pub enum FileKind {
 }
 
 impl Lab {
-    /// Understands a topology; `text` is its file.
+    /// Plans a topology; `text` is its file.
     ///
     /// # Errors
     /// The first mistake in it.
@@ -66,7 +66,7 @@ impl Lab {
     /// The lab that is up under a name.
     ///
     /// # Errors
-    /// There is none; its files cannot be read.
+    /// There is no such lab; its files cannot be read.
     pub fn of(state: &State) -> Result<Self, LabError> {
         let path = state.folder().join(TOPOLOGY);
         let text = fs::read_to_string(&path).map_err(LabError::files(&path))?;
@@ -100,7 +100,8 @@ impl Lab {
         files
     }
 
-    /// Creates everything and starts it; what was created is removed where that fails. `progress` is told what is done.
+    /// Creates and starts everything; on failure removes what was created. `progress` receives a message for
+    /// each stage.
     ///
     /// # Errors
     /// The lab is up, or a name or address of it is in use; what the kernel says.
@@ -110,7 +111,7 @@ impl Lab {
         }
         let namespaces = world::namespaces(&self.plan);
         if state::folder(&self.plan.name).is_dir() {
-            // Says that it is up.
+            // Marks the lab as up.
             State::create(&self.plan.name)?;
         }
         let names = namespace::names().map_err(LabError::files(Path::new(namespace::FOLDER)))?;
@@ -211,7 +212,7 @@ impl Lab {
         let text = serde_json::to_vec_pretty(&settings)
             .map_err(|error| LabError::files(state.folder())(error.into()))?;
         state.write(wire::SETTINGS, &text)?;
-        // It listens on the machine, so it is in no namespace of the lab.
+        // It listens outside of the lab, so it is in none of its namespaces.
         let log = state.folder().join("log/links.log");
         let log = fs::File::create(&log).map_err(LabError::files(&log))?;
         let copy = log.try_clone().map_err(LabError::kernel("cannot open the log of links"))?;
@@ -240,7 +241,7 @@ impl Lab {
         Ok(())
     }
 
-    /// Starts a program in a node's namespace, and writes it down.
+    /// Starts a program in a node's namespace, and records it.
     fn spawn(
         &self,
         state: &mut State,
@@ -260,10 +261,10 @@ impl Lab {
         Path::new(PINS).join(format!("inband-lab-{}-{host}", self.plan.name).replace('.', "_"))
     }
 
-    /// Puts a fault in, or takes faults out.
+    /// Applies a fault, or ends faults.
     ///
     /// # Errors
-    /// It names what is not there; what the kernel says.
+    /// It names unknown nodes or links; an error of the kernel.
     pub fn change(&self, state: &mut State, action: &Action) -> Result<(), LabError> {
         self.plan.check(action).map_err(LabError::Usage)?;
         let before = state.facts.faults.clone();
@@ -290,7 +291,7 @@ impl Lab {
         state.save()
     }
 
-    /// Has switches whose files have changed read them again.
+    /// Makes switches with changed files reload them.
     fn reload(&self, state: &State, before: &[Fault]) -> Result<(), LabError> {
         let old = self.files(before);
         for file in self.files(&state.facts.faults) {
@@ -306,7 +307,7 @@ impl Lab {
     }
 }
 
-/// Whether taking out the faults of a link or a switch takes this one out.
+/// Whether ending the faults of a link or a switch ends this one.
 fn is_mended(fault: &Fault, names: &[String]) -> bool {
     let is_pair = |a: &str, b: &str| matches!(names, [x, y] if (x == a && y == b) || (x == b && y == a));
     let is_one = |name: &str| names.len() == 1 && names[0] == name;
@@ -319,10 +320,11 @@ fn is_mended(fault: &Fault, names: &[String]) -> bool {
     }
 }
 
-/// Ends a lab's processes and removes what it has; whatever of it is gone already. Returns how many processes there were.
+/// Ends a lab's processes and removes its resources, even where some are gone. Returns the number of
+/// processes.
 ///
 /// # Errors
-/// There is no such lab; something stays.
+/// There is no such lab; something could not be removed.
 pub fn down(name: &str) -> Result<usize, LabError> {
     let state = State::open(name)?;
     let ended = process::end_all(name, &state.facts.namespaces)
@@ -338,13 +340,13 @@ pub fn down(name: &str) -> Result<usize, LabError> {
     Ok(ended)
 }
 
-/// Starts a command and writes it down before anything else can happen.
+/// Starts a command and records it at once.
 fn note(state: &mut State, node: &str, what: &str, command: &mut Command) -> Result<Process, LabError> {
     let child = command.spawn().map_err(LabError::kernel(format!("cannot start `{what}` on {node}")))?;
     let process = process::describe(node, what, &child);
     state.facts.processes.push(process.clone());
     state.save()?;
-    // Who has ended is to be gone, and not to wait until this program has ended too.
+    // Reaps the process when it ends, rather than when this program ends.
     std::thread::spawn(move || {
         let mut child = child;
         let _ = child.wait();
@@ -352,7 +354,7 @@ fn note(state: &mut State, node: &str, what: &str, command: &mut Command) -> Res
     Ok(process)
 }
 
-/// Waits until a program says on its log that it is at work.
+/// Waits until a program's log reports that it is running.
 fn await_words(folder: &Path, process: &Process) -> Result<(), LabError> {
     let log = folder.join(format!("log/{}.log", process.node));
     let until = Instant::now() + PATIENCE;
@@ -401,5 +403,5 @@ const PINS: &str = "/sys/fs/bpf";
 /// How long a program may take to start.
 const PATIENCE: Duration = Duration::from_secs(20);
 const STEP: Duration = Duration::from_millis(50);
-/// Lines of each log that are shown where a lab does not start.
+/// Maximum lines of each log that are shown when a lab does not start.
 const MAX_LOG_LINES: usize = 5;

@@ -1,8 +1,9 @@
 //! Network namespaces as the hosts, switches, links and collector of an INT network on one machine.
 //!
-//! Reading order: [`topology`] is what a file says, [`plan`] what that means in addresses, routes and configuration files, `world`
-//! makes it of the kernel's parts, [`lab`] takes all of it up and down, [`wire`] is the process that carries frames of links with
-//! delay, [`run`] plays steps and judges expectations. What a lab has is on disk, in [`mod@state`], before it is created.
+//! Reading order: [`topology`] is the file, [`plan`] turns it into addresses, routes and configuration files,
+//! `world` creates them with the kernel's parts, [`lab`] creates and removes all of it, [`wire`] is the
+//! process that relays frames of links with delay, [`run`] plays steps and judges expectations. Everything a
+//! lab creates is recorded on disk first, by [`mod@state`].
 
 mod api;
 mod error;

@@ -1,4 +1,4 @@
-//! What a topology means: nodes with interfaces and addresses, segments, routes and configuration files.
+//! The plan of a topology: nodes with interfaces and addresses, segments, routes and configuration files.
 
 mod address;
 mod config;
@@ -17,7 +17,7 @@ pub use parts::{Address, Interface, Kind, Link, Node, Plan, Segment, management}
 pub use routes::{Hop, Route, Routes, Target};
 
 impl Plan {
-    /// Gives every part of a topology its place.
+    /// Plans a topology.
     ///
     /// # Errors
     /// The first mistake in it.

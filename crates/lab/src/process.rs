@@ -1,4 +1,4 @@
-//! The processes of a lab, found again also when whoever started them is gone.
+//! The processes of a lab, identified even after the end of the process that started them.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -23,18 +23,18 @@ pub struct Process {
     pub what: String,
     /// Its id.
     pub pid: u32,
-    /// When it was started, in the kernel's ticks since the machine was: ids are used again.
+    /// When it was started, in the kernel's ticks since boot: ids are reused.
     pub started: u64,
 }
 
 impl Process {
-    /// Whether it is still at work.
+    /// Whether it is still running.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         started(self.pid) == Some(self.started)
     }
 
-    /// Sends it a signal, if it is still there.
+    /// Sends it a signal, if it still exists.
     pub fn signal(&self, signal: Signal) {
         if self.is_alive() {
             send(self.pid, signal);
@@ -42,7 +42,8 @@ impl Process {
     }
 }
 
-/// A command in a namespace of the lab; it finds this program as `inband`, and its output is in `log`.
+/// A command in a namespace of the lab; this program is in its path as `inband`, and its output goes to
+/// `log`.
 ///
 /// # Errors
 /// The namespace or the log cannot be opened.
@@ -55,7 +56,7 @@ pub fn command(lab: &str, namespace: &str, program: &str, log: &Path) -> io::Res
     Ok(command)
 }
 
-/// Marks a command as one of a lab, and has it find this program by its name.
+/// Marks a command as one of a lab, and puts this program into its path.
 pub fn prepare(command: &mut Command, lab: &str) {
     command.env(MARK, lab);
     if let Some(folder) = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned)) {
@@ -67,17 +68,17 @@ pub fn prepare(command: &mut Command, lab: &str) {
     }
 }
 
-/// What is to be written down of a process that was just started.
+/// The record of a process that was just started.
 #[must_use]
 pub fn describe(node: &str, what: &str, child: &Child) -> Process {
     let pid = child.id();
     Process { node: node.to_owned(), what: what.to_owned(), pid, started: started(pid).unwrap_or_default() }
 }
 
-/// Ends every process of a lab: asks them, waits, and kills what is left. Returns how many there were.
+/// Ends every process of a lab: requests it, waits, and kills the rest. Returns their number.
 ///
 /// # Errors
-/// Some are still there.
+/// Some are still running.
 pub fn end_all(lab: &str, namespaces: &[String]) -> io::Result<usize> {
     let inodes = inodes(namespaces);
     let mut found = BTreeSet::new();
@@ -104,7 +105,7 @@ pub fn end_all(lab: &str, namespaces: &[String]) -> io::Result<usize> {
     Err(io::Error::other("processes do not end"))
 }
 
-/// The processes that are marked as the lab's, or are in one of its namespaces.
+/// The processes that carry the lab's mark, or are in one of its namespaces.
 fn all(lab: &str, inodes: &BTreeSet<u64>) -> BTreeSet<u32> {
     let own = std::process::id();
     let mark = format!("{MARK}={lab}");
@@ -117,13 +118,13 @@ fn all(lab: &str, inodes: &BTreeSet<u64>) -> BTreeSet<u32> {
             let environment = fs::read(path.join("environ")).unwrap_or_default();
             environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
         };
-        // This command may have been called by one of the lab's.
+        // This command may have been called by a process of the lab.
         *pid != own && (is_inside || is_marked()) && started(*pid).is_some() && !is_ancestor(*pid)
     })
     .collect()
 }
 
-/// Whether a process is one that this one was called by.
+/// Whether a process is an ancestor of this one.
 fn is_ancestor(pid: u32) -> bool {
     let mut at = std::process::id();
     for _ in 0..MAX_ANCESTORS {
@@ -142,7 +143,8 @@ fn inodes(namespaces: &[String]) -> BTreeSet<u64> {
     let path = |name: &String| Path::new(namespace::FOLDER).join(name);
     let own = fs::metadata("/proc/self/ns/net").map(|it| it.ino()).unwrap_or_default();
     let all = namespaces.iter().filter_map(|name| fs::metadata(path(name)).ok()).map(|it| it.ino());
-    // A name whose namespace was never mounted is a file like any other; this process's own is none of the lab's.
+    // A name whose namespace was never mounted is an ordinary file; this process's own is not one of the
+    // lab's.
     all.filter(|inode| *inode != own).collect()
 }
 
@@ -153,7 +155,7 @@ fn send(pid: u32, signal: Signal) {
     }
 }
 
-/// When a process was started; `None`: it has ended, even if nobody has asked how.
+/// When a process was started; `None`: it has ended, even if it was not reaped.
 fn started(pid: u32) -> Option<u64> {
     let fields = stat(pid)?;
     if fields.first().is_some_and(|state| state == "Z" || state == "X") {
@@ -165,7 +167,7 @@ fn started(pid: u32) -> Option<u64> {
 /// The fields of `/proc/PID/stat` from the third, the state, on.
 fn stat(pid: u32) -> Option<Vec<String>> {
     let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The second is the name in brackets, which may hold anything.
+    // The second is the name in brackets, which may contain anything.
     let behind = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::ffi::OsStr::from_bytes(text.get(behind + 1..)?).to_str()?;
     Some(rest.split_whitespace().map(str::to_owned).collect())
@@ -173,8 +175,8 @@ fn stat(pid: u32) -> Option<Vec<String>> {
 
 /// The variable that marks a process as one of a lab.
 const MARK: &str = "INBAND_LAB";
-/// How long processes have that are asked to end.
+/// How long processes have to end on request.
 const ASKED: Duration = Duration::from_secs(3);
-/// How long those have that are killed.
+/// How long killed processes have to end.
 const KILLED: Duration = Duration::from_secs(5);
 const MAX_ANCESTORS: usize = 64;

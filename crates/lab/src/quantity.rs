@@ -1,4 +1,4 @@
-//! Rates, times, sizes and addresses as a topology writes them.
+//! Rates, times, sizes and addresses in the notation of topologies.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -8,12 +8,12 @@ use std::time::Duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A rate in bits a second, such as `100Mbit`; 0: no limit.
+/// A rate in bits per second, such as `100Mbit`; 0: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rate(pub u64);
 
 impl Rate {
-    /// Bytes a second.
+    /// Bytes per second.
     #[must_use]
     pub const fn bytes(self) -> u64 {
         self.0 / 8
@@ -90,14 +90,14 @@ impl fmt::Display for Span {
 /// An address with the length of its network, such as `10.0.1.1/24`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Network {
-    /// The address itself; of a network its first.
+    /// The address itself; for a network its first.
     pub address: IpAddr,
     /// Bits of the network.
     pub length: u8,
 }
 
 impl Network {
-    /// The address alone, as a network of one.
+    /// The address alone, as a network with one address.
     #[must_use]
     pub const fn host(address: IpAddr) -> Self {
         Self { address, length: if address.is_ipv4() { 32 } else { 128 } }
@@ -126,7 +126,7 @@ impl Network {
             && Self { address, length: self.length }.network() == self.network()
     }
 
-    /// The last address that a router may have: behind it there is only the broadcast address.
+    /// The last address that a router may have, right before the broadcast address.
     #[must_use]
     pub fn last(self) -> IpAddr {
         match self.network().address {

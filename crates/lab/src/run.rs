@@ -1,4 +1,4 @@
-//! `lab run`: plays steps, and judges expectations by what the collector says.
+//! `lab run`: plays steps, and judges expectations by the collector's output.
 
 mod judge;
 mod outcome;
@@ -89,7 +89,7 @@ pub fn play(lab: &Lab, stop: &AtomicBool, mut progress: impl FnMut(f64, &str)) -
     })
 }
 
-/// Does what a step says.
+/// Plays a step.
 fn take(lab: &Lab, action: &Action, step: usize, running: &mut Vec<Running>) -> Result<(), LabError> {
     match action {
         Action::Run(asked) => {
@@ -111,7 +111,7 @@ fn command(lab: &Lab, asked: &Asked, log: &std::path::Path) -> Result<Command, L
     Ok(command)
 }
 
-/// Runs a command of an expectation to its end: whether it succeeded, and what it said.
+/// Runs the command of an expectation to its end: whether it succeeded, and its output.
 fn ask(lab: &Lab, asked: &Asked) -> (bool, String) {
     let log = state::folder(&lab.plan.name).join("log/expectation.log");
     let _ = std::fs::remove_file(&log);
@@ -133,7 +133,7 @@ fn ask(lab: &Lab, asked: &Asked) -> (bool, String) {
 }
 
 impl Running {
-    /// Notes how the command has ended, if it has.
+    /// Records how the command has ended, if it has.
     fn has_ended(&mut self, done: &mut [StepOutcome]) -> bool {
         let Ok(Some(status)) = self.child.try_wait() else { return false };
         let outcome = &mut done[self.step];
@@ -163,9 +163,9 @@ fn chain(error: &LabError) -> String {
 
 const TICK: Duration = Duration::from_millis(20);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// How long what was expected may take behind the last step, where no `by` says otherwise.
+/// The default of `by`: the time after the last step.
 const AFTER_LAST_STEP: Duration = Duration::from_secs(10);
-/// How long the command of an expectation may take.
+/// Maximum duration of an expectation's command.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes of a command's output that are kept.
 const MAX_OUTPUT: usize = 2000;

@@ -1,4 +1,4 @@
-//! What is known on disk of a lab that is up, so that it can be taken down whatever was killed.
+//! The record of a lab on disk, for its removal after any of its processes was killed.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
@@ -12,27 +12,27 @@ use crate::error::LabError;
 use crate::process::Process;
 use crate::topology::Fault;
 
-/// A lab on disk, held by whoever changes it.
+/// A lab's record on disk, locked by the process that changes it.
 #[derive(Debug)]
 pub struct State {
     folder: PathBuf,
-    /// What is known.
+    /// The record.
     pub facts: Facts,
     _lock: File,
 }
 
-/// What is known of a lab.
+/// The record of a lab.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Facts {
     /// Its name.
     pub name: String,
-    /// Every namespace that it has, or would have.
+    /// Every namespace that it has, or may have.
     pub namespaces: Vec<String>,
     /// Folders of a BPF file system that its hosts use.
     pub pins: Vec<PathBuf>,
-    /// What was started.
+    /// The processes that were started.
     pub processes: Vec<Process>,
-    /// The faults in force, in the order in which they came.
+    /// The faults in force, in the order in which they were applied.
     pub faults: Vec<Fault>,
     /// Whether everything was started.
     pub is_complete: bool,
@@ -79,7 +79,7 @@ impl State {
             Ok(text) => {
                 serde_json::from_slice(&text).map_err(|error| LabError::files(&folder)(error.into()))?
             }
-            // Killed before it had written anything, and created nothing.
+            // Killed before it wrote or created anything.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 Facts { name: name.to_owned(), ..Facts::default() }
             }
@@ -88,7 +88,7 @@ impl State {
         Ok(Self { folder, facts, _lock: lock })
     }
 
-    /// Writes down what is known.
+    /// Writes the record.
     ///
     /// # Errors
     /// The folder cannot be written.
@@ -98,7 +98,7 @@ impl State {
         self.write(FACTS, &text)
     }
 
-    /// Writes a file of the lab, whole or not at all.
+    /// Writes a file of the lab atomically.
     ///
     /// # Errors
     /// The folder cannot be written.
@@ -106,13 +106,13 @@ impl State {
         write_whole(&self.folder.join(name), text).map_err(LabError::files(&self.folder))
     }
 
-    /// Where the lab's files are.
+    /// The folder of the lab's files.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Forgets the lab.
+    /// Deletes the record.
     ///
     /// # Errors
     /// The folder cannot be removed.
@@ -124,7 +124,7 @@ impl State {
     }
 }
 
-/// Writes a file beside its place, and moves it there.
+/// Writes a temporary file, and renames it to its path.
 pub(crate) fn write_whole(path: &Path, text: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
     fs::write(&beside, text)?;
@@ -140,7 +140,7 @@ pub fn list() -> Vec<String> {
     names
 }
 
-/// Where the files of a lab are.
+/// The folder of a lab's files.
 #[must_use]
 pub fn folder(name: &str) -> PathBuf {
     Path::new(FOLDER).join(name)
@@ -150,7 +150,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains('/')
 }
 
-/// Waits until nobody else changes the lab.
+/// Waits until no other process changes the lab.
 fn lock(folder: &Path) -> Result<File, LabError> {
     let file = File::create(folder.join("lock")).map_err(LabError::files(folder))?;
     let until = Instant::now() + PATIENCE;
@@ -168,8 +168,8 @@ fn lock(folder: &Path) -> Result<File, LabError> {
     }
 }
 
-/// Where all labs are.
+/// The folder of all labs.
 const FOLDER: &str = "/run/inband/lab";
 const FACTS: &str = "state.json";
-/// Longest time in which another command changes a lab.
+/// Maximum wait for another command that changes a lab.
 const PATIENCE: Duration = Duration::from_secs(10);

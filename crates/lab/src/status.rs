@@ -1,4 +1,4 @@
-//! What a lab that is up consists of, and how it does.
+//! The parts of a lab that is up, and their state.
 
 use serde::Serialize;
 
@@ -14,9 +14,9 @@ use crate::wire::{self, Direction};
 pub struct Status {
     /// Its name.
     pub name: String,
-    /// Whether everything was started, and everything that belongs to it is at work.
+    /// Whether everything was started, and all its parts are running.
     pub is_healthy: bool,
-    /// Where the machine finds the collector's API.
+    /// The address of the collector's API outside of the lab.
     pub api: String,
     /// Its hosts, switches and other parts.
     pub nodes: Vec<NodeStatus>,
@@ -33,24 +33,24 @@ pub struct NodeStatus {
     pub name: String,
     /// `host`, `engine`, `kernel`, `router`, `bridge`, `collector` or `links`.
     pub kind: &'static str,
-    /// Its network namespace; none for `links`, whose process is the machine's.
+    /// Its network namespace; none for `links`, whose process is outside of the lab.
     pub namespace: Option<String>,
-    /// Its Node ID; none: it does no INT.
+    /// Its Node ID; none: no INT.
     pub node_id: Option<u32>,
     /// Its addresses.
     pub addresses: Vec<String>,
-    /// What was started for it.
+    /// The processes started for it.
     pub processes: Vec<ProcessStatus>,
 }
 
 /// A process of a lab.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProcessStatus {
-    /// What it is.
+    /// Its role.
     pub what: String,
     /// Its id.
     pub pid: u32,
-    /// Whether it is at work.
+    /// Whether it is running.
     pub is_alive: bool,
 }
 
@@ -59,21 +59,22 @@ pub struct ProcessStatus {
 pub struct LinkStatus {
     /// Its ends with their interface ids.
     pub ends: [String; 2],
-    /// Bits a second, `0`: no limit.
+    /// Bits per second, `0`: no limit.
     pub rate: String,
-    /// Bytes that wait at each end, where there is a limit.
+    /// Maximum bytes queued at each end, where the rate is limited.
     pub queue_bytes: u32,
-    /// How long a packet takes, nanoseconds.
+    /// The delay of a packet, nanoseconds.
     pub delay_ns: u64,
     /// The share of packets that are lost.
     pub loss: f64,
     /// Whether it is up.
     pub is_up: bool,
-    /// What the user-space link has measured, from the first end and from the second; none: there is only the kernel between the ends.
+    /// The user-space link's measurements, from the first end and from the second; none: the link is only in
+    /// the kernel.
     pub user_space: Option<[Direction; 2]>,
 }
 
-/// Looks at a lab.
+/// Examines a lab.
 ///
 /// # Errors
 /// Its files cannot be read.
@@ -113,7 +114,7 @@ pub fn status(state: &State) -> Result<Status, LabError> {
             processes: processes(part),
         });
     }
-    // Commands of hosts may end; programs of this lab may not.
+    // Commands of hosts may end; programs of the lab itself may not.
     let own = ["switch", "host", "collector", "links"];
     let are_alive = nodes
         .iter()

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-/// A socket that receives and sends whole frames of one device.
+/// A socket that receives and sends complete frames of one device.
 #[derive(Debug)]
 pub(crate) struct FrameSocket(OwnedFd);
 
@@ -13,7 +13,8 @@ impl FrameSocket {
     /// Opens the socket on the device with an interface index, in the network namespace of this thread.
     pub(crate) fn open(device: u32) -> io::Result<Self> {
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // SAFETY: the call takes three integers and returns a descriptor, or a negative number. Protocol 0 receives nothing yet.
+        // SAFETY: the call takes three integers and returns a descriptor, or a negative number. Protocol 0
+        // receives nothing yet.
         let fd = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
@@ -22,7 +23,7 @@ impl FrameSocket {
         let socket = Self(unsafe { OwnedFd::from_raw_fd(fd) });
         socket.set(libc::SOL_PACKET, IGNORE_OUTGOING, 1)?;
         socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
-        // As root, whatever `net.core.rmem_max` says.
+        // As root, regardless of `net.core.rmem_max`.
         socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, BUFFER_BYTES)?;
         socket.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, BUFFER_BYTES)?;
         socket.bind(device)?;
@@ -55,7 +56,8 @@ impl FrameSocket {
         if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Receives a frame into `buffer`: its length, and when it arrived, by the clock of the time of day. `None`: there is none.
+    /// Receives a frame into `buffer`; returns its length and its time of arrival, by the real-time clock.
+    /// `None`: no frame is pending.
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<(usize, Duration)>> {
         // As large as `struct cmsghdr` with `struct timespec`, and aligned as they are.
         let mut control = [0_u64; 16];
@@ -89,7 +91,7 @@ impl FrameSocket {
         Ok(Some((length.min(buffer.len()), arrived.unwrap_or_else(now))))
     }
 
-    /// Sends a frame; whether the device took it.
+    /// Sends a frame; returns whether the device accepted it.
     pub(crate) fn send(&self, frame: &[u8]) -> bool {
         // SAFETY: the pointer is to live memory of the length given, which the call only reads.
         let sent = unsafe { libc::send(self.0.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) };
@@ -97,7 +99,7 @@ impl FrameSocket {
     }
 }
 
-/// Waits until one of two sockets has a frame, or until `patience` is over.
+/// Waits until one of two sockets has a frame, for at most `patience`.
 pub(crate) fn wait(sockets: [&FrameSocket; 2], patience: Duration) {
     let mut polled =
         sockets.map(|socket| libc::pollfd { fd: socket.0.as_raw_fd(), events: libc::POLLIN, revents: 0 });
@@ -109,13 +111,13 @@ pub(crate) fn wait(sockets: [&FrameSocket; 2], patience: Duration) {
     unsafe { libc::ppoll(polled.as_mut_ptr(), 2, &raw const time, std::ptr::null()) };
 }
 
-/// Has this thread wake up when it is to, and not up to 50 us later.
+/// Sets this thread's timer slack to the minimum: it wakes on time, rather than up to 50 us later.
 pub(crate) fn wake_in_time() {
-    // SAFETY: the call takes integers. It fails only on a kernel that cannot, and then wakes up later.
+    // SAFETY: the call takes integers. If the kernel refuses, timers keep their slack.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
 }
 
-/// The time of day, which the kernel stamps frames with.
+/// The real-time clock, which also stamps frames.
 pub(crate) fn now() -> Duration {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
 }

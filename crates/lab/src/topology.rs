@@ -14,16 +14,16 @@ pub use expect::{Expect, PathExpectation};
 pub use mistake::{Mistake, unknown};
 pub use step::{Action, Command, DropReason, Fault, Step};
 
-/// Everything a topology file says.
+/// The contents of a topology file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Topology {
-    /// The lab's name; those of its namespaces begin with it.
+    /// The lab's name, and the prefix of its namespaces' names.
     pub name: Spanned<String>,
     /// The collector, in a namespace of its own.
     #[serde(default)]
     pub collector: CollectorConfig,
-    /// What all switches and all hosts with INT have in common.
+    /// Settings common to all switches and to all hosts with INT.
     #[serde(default)]
     pub defaults: Defaults,
     /// The flow watchlist of every switch; default every flow.
@@ -38,13 +38,13 @@ pub struct Topology {
     /// The links.
     #[serde(default, rename = "link")]
     pub links: Vec<LinkConfig>,
-    /// What `lab run` does, and when.
+    /// The actions of `lab run`, and their times.
     #[serde(default, rename = "step")]
     pub steps: Vec<Step>,
-    /// What `lab run` expects.
+    /// The expectations of `lab run`.
     #[serde(default, rename = "expect")]
     pub expectations: Vec<Expect>,
-    /// How long `lab run` runs; default until the last step, and the last `by`.
+    /// The duration of `lab run`; default until the last step, and the last `by`.
     #[serde(default)]
     pub duration: Option<Span>,
 }
@@ -53,9 +53,9 @@ pub struct Topology {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CollectorConfig {
-    /// Where the machine finds its API; default 127.0.0.1:8080.
+    /// The address of its API outside of the lab; default 127.0.0.1:8080.
     pub api: Option<Spanned<String>>,
-    /// `[store]`; default a folder that goes with the lab.
+    /// `[store]`; default a folder that is removed with the lab.
     pub store: Option<Table>,
     /// `[ledger]`.
     pub ledger: Option<Table>,
@@ -70,7 +70,7 @@ pub struct CollectorConfig {
 }
 
 impl CollectorConfig {
-    /// Where the machine finds the API.
+    /// The address of the API outside of the lab.
     #[must_use]
     pub fn api_address(&self) -> &str {
         self.api.as_ref().map_or(DEFAULT_API, |api| api.get_ref())
@@ -103,13 +103,13 @@ tables::with_node_tables! {
     pub struct SwitchConfig {
         /// Its name.
         pub name: Spanned<String>,
-        /// Its Node ID; default the first that no other has.
+        /// Its Node ID; default the first free one.
         #[serde(default)]
         pub id: Option<Spanned<u32>>,
-        /// Whether it does INT; `false`: Linux forwards, and nothing else; default `true`.
+        /// Whether it does INT; `false`: only Linux forwards; default `true`.
         #[serde(default = "yes")]
         pub int: bool,
-        /// Commands that are started with it.
+        /// Commands started with it.
         #[serde(default)]
         pub run: Vec<String>,
     }
@@ -122,7 +122,7 @@ tables::with_node_tables! {
     pub struct HostConfig {
         /// Its name.
         pub name: Spanned<String>,
-        /// Its address, or one of IPv4 and one of IPv6.
+        /// Its address, or an IPv4 and an IPv6 address.
         pub address: Spanned<OneOrTwo<Network>>,
         /// The address of its router for each of its addresses; default the last of its network.
         #[serde(default)]
@@ -130,10 +130,10 @@ tables::with_node_tables! {
         /// Whether `inband host` runs here; default `false`.
         #[serde(default)]
         pub int: bool,
-        /// The Node ID of `inband host`; default the first that no other node has.
+        /// The Node ID of `inband host`; default the first free one.
         #[serde(default)]
         pub id: Option<Spanned<u32>>,
-        /// Commands that are started with it.
+        /// Commands started with it.
         #[serde(default)]
         pub run: Vec<String>,
     }
@@ -145,31 +145,31 @@ tables::with_node_tables! {
 pub struct LinkConfig {
     /// Its ends, `name` or `name:interface id`.
     pub ends: Spanned<Vec<String>>,
-    /// Bits a second, each way; default no limit.
+    /// Bits per second, each way; default no limit.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// How long a packet takes, one way; default no time.
+    /// The one-way delay of a packet; default none.
     #[serde(default)]
     pub delay: Option<Span>,
     /// The share of packets that are lost, 0 to 1; default 0.
     #[serde(default)]
     pub loss: Option<Spanned<f64>>,
-    /// Bytes that wait at each end where the rate is limited; default 1,000,000.
+    /// Maximum bytes queued at each end if the rate is limited; default 1,000,000.
     #[serde(default)]
     pub queue_bytes: Option<u32>,
 }
 
-/// `[defaults.link]`: what links have that do not say otherwise.
+/// `[defaults.link]`: defaults of links.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkProperties {
-    /// Bits a second, each way.
+    /// Bits per second, each way.
     pub rate: Option<Rate>,
-    /// How long a packet takes, one way.
+    /// The one-way delay of a packet.
     pub delay: Option<Span>,
     /// The share of packets that are lost, 0 to 1.
     pub loss: Option<f64>,
-    /// Bytes that wait at each end where the rate is limited.
+    /// Maximum bytes queued at each end if the rate is limited.
     pub queue_bytes: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! The process beside a lab's nodes: links with delay and loss, and the way from the machine to the collector's API.
+//! The lab's process outside of its nodes: links with delay and loss, and a proxy to the collector's API.
 
 mod proxy;
 mod relay;
@@ -15,7 +15,7 @@ use crate::state::write_whole;
 pub use relay::{Direction, LinkSettings};
 pub use settings::Settings;
 
-/// What was measured of each direction of the links, by `a>b`.
+/// The measurements of each direction of the links, by `a>b`.
 pub type Measured = BTreeMap<String, Direction>;
 
 /// Runs until it is killed; `folder` is the lab's.
@@ -40,14 +40,14 @@ pub fn run(folder: &Path) -> Result<(), LabError> {
         std::thread::sleep(EVERY);
         let measured: Measured = relays.iter().flat_map(|relay| relay.measured()).collect();
         let text = serde_json::to_vec(&measured).map_err(|error| LabError::files(folder)(error.into()))?;
-        // The lab is being taken down when its folder is gone.
+        // If the folder is gone, the lab is being removed.
         if write_whole(&folder.join(MEASURED), &text).is_err() || proxy.has_failed() {
             return Ok(());
         }
     }
 }
 
-/// What the process of a lab has measured, as far as it has.
+/// The measurements of a lab's process; empty before the first ones.
 #[must_use]
 pub fn measured(folder: &Path) -> Measured {
     let text = std::fs::read(folder.join(MEASURED)).unwrap_or_default();
@@ -56,7 +56,7 @@ pub fn measured(folder: &Path) -> Measured {
 
 /// The settings, in the lab's folder.
 pub const SETTINGS: &str = "links.json";
-/// A file that is there once everything works.
+/// A file that is created once everything works.
 pub const READY: &str = "links.ready";
 const MEASURED: &str = "links-measured.json";
 const EVERY: Duration = Duration::from_millis(500);

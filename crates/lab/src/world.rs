@@ -1,4 +1,4 @@
-//! A plan becomes namespaces, devices, addresses and routes.
+//! Realization of a plan with namespaces, devices, addresses and routes.
 
 mod queue;
 
@@ -20,13 +20,13 @@ use crate::error::LabError;
 use crate::plan::{Interface, Kind, Plan, Routes, Target, management};
 use crate::topology::{DropReason, Fault};
 
-/// Everything the lab's namespaces will be called.
+/// The names of all namespaces of the lab.
 #[must_use]
 pub(crate) fn namespaces(plan: &Plan) -> Vec<String> {
     namespace_parts(plan).map(|part| plan.namespace(part)).collect()
 }
 
-/// What has a namespace.
+/// The parts of a lab with a namespace.
 fn namespace_parts(plan: &Plan) -> impl Iterator<Item = &str> {
     ["collector", "links"].into_iter().chain(plan.nodes.iter().map(|node| node.name.as_str()))
 }
@@ -64,9 +64,9 @@ pub(crate) fn create(plan: &Plan) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Waits until the kernel takes packets for every device, and its bridges forward by them.
+/// Waits until the kernel accepts packets for every device, and its bridges forward by them.
 fn await_devices(netlink: &mut Netlink) -> io::Result<()> {
-    // Those that are down are the kernel's own, such as `gre0`.
+    // Devices that are down belong to the kernel, such as `gre0`.
     let links = device::all(netlink)?.into_iter().filter(|device| device.is_running && device.name != "lo");
     let links: Vec<_> = links.map(|device| device.index).collect();
     if device::await_operational(netlink, &links, MAX_WAIT)? {
@@ -75,10 +75,10 @@ fn await_devices(netlink: &mut Netlink) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::TimedOut, "a device is not operational"))
 }
 
-/// Removes the namespaces, and all that is in them.
+/// Removes the namespaces, and everything in them.
 ///
 /// # Errors
-/// What the kernel says of the last of those that stay.
+/// The kernel's error about the last of those that remain.
 pub(crate) fn remove(namespaces: &[String]) -> Result<(), LabError> {
     let mut result = Ok(());
     for name in namespaces {
@@ -88,7 +88,7 @@ pub(crate) fn remove(namespaces: &[String]) -> Result<(), LabError> {
     result
 }
 
-/// Brings devices and routes from `before` to `now`; `None`: from nothing.
+/// Changes devices and routes from the faults `before` to `now`; `None`: from the start.
 ///
 /// # Errors
 /// An error of the kernel.
@@ -152,7 +152,7 @@ pub(crate) fn apply(plan: &Plan, now: &[Fault], before: Option<&[Fault]>) -> Res
                     estrange(netlink, device, &plan.next_hops(at, interface), silent(now, &node.name))?;
                 }
             }
-            // A device that goes down takes its routes with it, and does not bring them back.
+            // A device that goes down loses its routes permanently.
             let old = if again { &none } else { old };
             change_routes(netlink, old, &routes[at], again)
         })
@@ -161,7 +161,7 @@ pub(crate) fn apply(plan: &Plan, now: &[Fault], before: Option<&[Fault]>) -> Res
     Ok(())
 }
 
-/// Does `work` in the namespace of a part of the lab, with a connection to its kernel.
+/// Runs `work` in the namespace of a part of the lab, with a connection to its kernel.
 fn inside<T: Send>(
     plan: &Plan,
     part: &str,
@@ -171,7 +171,7 @@ fn inside<T: Send>(
     namespace.inside(|| work(&mut Netlink::open()?)).and_then(|done| done)
 }
 
-/// What every namespace needs before it has devices.
+/// Sets what every namespace needs before it has devices.
 fn prepare(plan: &Plan, _name: &str) -> io::Result<()> {
     let mut netlink = Netlink::open()?;
     let lo = index(&mut netlink, "lo")?;
@@ -180,7 +180,7 @@ fn prepare(plan: &Plan, _name: &str) -> io::Result<()> {
     for (key, value) in [
         ("ipv6/conf/all/disable_ipv6", disable),
         ("ipv6/conf/default/disable_ipv6", disable),
-        // Nobody else has these addresses, and they stay where a link is broken.
+        // These addresses are unique, and have to stay where a link is down.
         ("ipv6/conf/default/accept_dad", "0"),
         ("ipv6/conf/all/keep_addr_on_down", "1"),
         ("ipv6/conf/default/accept_ra", "0"),
@@ -256,7 +256,7 @@ fn set_up(plan: &Plan, at: usize, netlink: &mut Netlink) -> io::Result<()> {
         }
         device::set_up(netlink, device, true)?;
     }
-    // Where this program forwards, the kernel must not do it a second time.
+    // Where this program forwards, the kernel must not forward as well.
     let forwards = if node.kind == Kind::Kernel { "1" } else { "0" };
     for (key, value) in [
         ("ipv4/ip_forward", forwards),
@@ -293,7 +293,7 @@ fn all_up(netlink: &mut Netlink) -> io::Result<()> {
     Ok(())
 }
 
-/// Has a device carry packets as they are on a wire: none longer than its MTU, each with its checksum.
+/// Makes a device carry packets as they are on a wire: none longer than its MTU, each with its checksum.
 fn without_offloads(device: &str) -> io::Result<()> {
     for offload in
         [Offload::TcpSegmentation, Offload::Segmentation, Offload::ReceiveJoining, Offload::SendChecksum]
@@ -303,9 +303,9 @@ fn without_offloads(device: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Has a device send what is for these routers to an Ethernet address of nobody, or ends that.
+/// Makes a device send packets for these routers to an unused Ethernet address, or ends that.
 ///
-/// Linux tells of whatever it drops itself, but a frame for somebody else is no drop to whoever gets it.
+/// Linux reports whatever it drops itself, but a frame for another station is no drop to its receiver.
 fn estrange(netlink: &mut Netlink, device: u32, routers: &[IpAddr], is_silent: bool) -> io::Result<()> {
     for router in routers {
         if is_silent {
@@ -329,7 +329,7 @@ fn change_routes(netlink: &mut Netlink, old: &Routes, new: &Routes, again: bool)
             let _ = route.remove(netlink);
         }
     }
-    // A router has to be reached before it can be one.
+    // A router must be reachable before it can be a next hop.
     let (links, ways): (Vec<_>, Vec<_>) =
         new.iter().partition(|(_, target)| matches!(target, Target::Link(_)));
     for (network, target) in links.into_iter().chain(ways) {
@@ -338,7 +338,7 @@ fn change_routes(netlink: &mut Netlink, old: &Routes, new: &Routes, again: bool)
         }
         let route = route(netlink, network.address, network.length, target)?;
         if route.destination.is_ipv6() && (again || old.contains_key(network)) {
-            // The kernel adds hops of IPv6 to a route that is there.
+            // The kernel adds IPv6 hops to an existing route.
             let _ = Route { hops: Vec::new(), ..route.clone() }.remove(netlink);
         }
         route.replace(netlink)?;
@@ -365,24 +365,24 @@ fn index(netlink: &mut Netlink, name: &str) -> io::Result<u32> {
 fn set(key: &str, value: &str) -> io::Result<()> {
     let path = Path::new("/proc/sys/net").join(key);
     match std::fs::write(&path, value) {
-        // A kernel without IPv6.
+        // The kernel has no IPv6.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
 }
 
-/// An Ethernet address that says whose it is.
+/// An Ethernet address that encodes its node and interface.
 fn mac(node: usize, id: u16) -> [u8; 6] {
     let [_, _, a, b] = u32::try_from(node).unwrap_or(0).to_be_bytes();
     let [c, d] = id.to_be_bytes();
     [0x02, 0x1b, a, b, c, d]
 }
 
-/// An Ethernet address in the manner of [`mac`] that no node has: there are not that many.
+/// An Ethernet address like those of [`mac`], but unused: there are not that many nodes.
 const NOBODY: [u8; 6] = [0x02, 0x1b, 0xff, 0xff, 0xff, 0xff];
 /// The device that a node's reports leave by.
 const MANAGEMENT: &str = "mgmt0";
-/// The longest that new devices are waited for.
+/// Maximum wait for new devices.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Addresses of all interfaces.
+//! Addresses of the interfaces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -7,7 +7,8 @@ use super::parts::{Address, Kind, Plan};
 use crate::quantity::Network;
 use crate::topology::{HostConfig, Mistake, Topology};
 
-/// Gives hosts the addresses of the file, routers those of gateways, and links between routers addresses of their own.
+/// Gives hosts the addresses in the file, routers those of gateways, and links between routers addresses of
+/// their own.
 pub(super) fn assign(plan: &mut Plan, topology: &Topology) -> Result<(), Mistake> {
     let gateways = gateways(topology)?;
     let shared = shared(plan, topology);
@@ -19,12 +20,12 @@ pub(super) fn assign(plan: &mut Plan, topology: &Topology) -> Result<(), Mistake
             members.into_iter().partition(|(node, _)| plan.nodes[*node].kind == Kind::Host);
         for (host, interface) in &hosts {
             for (network, _) in &gateways[host - first_host] {
-                // A network at several interfaces is reached by its router alone.
+                // A network on several interfaces is reached only through its router.
                 let on_link = routers.is_empty() || !shared.contains(&network.network());
                 push(plan, *host, *interface, Address { network: *network, on_link });
             }
         }
-        // Of several routers on a segment the first is the hosts' gateway.
+        // The first of several routers on a segment is the hosts' gateway.
         for (router, interface) in routers.iter().take(1) {
             for (host, _) in &hosts {
                 for (network, gateway) in &gateways[host - first_host] {
@@ -148,5 +149,5 @@ fn between(segment: usize, place: usize, routers: usize, has_ipv6: bool) -> Vec<
     networks
 }
 
-/// Networks that a lab uses for itself: links between routers, and the way of reports.
+/// Networks that a lab uses itself: links between routers, and the links for reports.
 const OURS: [&str; 2] = ["100.64.0.0/10", "fd6c:6162::/32"];

@@ -10,7 +10,7 @@ use crate::topology::{Fault, NodeTables, Topology};
 /// The `node.toml` of a switch, with `faults` in force.
 ///
 /// # Errors
-/// The node is no switch with INT.
+/// The node is not a switch with INT.
 pub fn switch_toml(plan: &Plan, topology: &Topology, node: usize, faults: &[Fault]) -> Option<Table> {
     let (switch, own) = (topology.switches.get(node)?, plan.nodes.get(node)?);
     let mut file = common(plan, node, own)?;
@@ -21,7 +21,7 @@ pub fn switch_toml(plan: &Plan, topology: &Topology, node: usize, faults: &[Faul
     let mut interfaces = interfaces(plan, own);
     if own.is_engine() {
         for (interface, port) in interfaces.iter_mut().zip(&own.interfaces) {
-            // A rate of 0: as fast as the device. Without the key a switch takes 1 Gbit/s.
+            // Rate 0: the device's. Without the key a switch uses 1 Gbit/s.
             interface.insert("rate".into(), plan.rate(port.link, faults).to_string().into());
             interface.insert("queue_bytes".into(), i64::from(plan.links[port.link].queue_bytes).into());
         }
@@ -69,7 +69,7 @@ pub fn host_toml(plan: &Plan, topology: &Topology, node: usize) -> Option<Table>
     Some(file)
 }
 
-/// The `collector.toml`; `folder` is where its history and names are.
+/// The `collector.toml`; `folder` is for its history and names.
 #[must_use]
 pub fn collector_toml(plan: &Plan, topology: &Topology, folder: &Path) -> Table {
     let listen = vec![Value::from("0.0.0.0:32766")];
@@ -109,7 +109,7 @@ pub fn collector_toml(plan: &Plan, topology: &Topology, folder: &Path) -> Table 
     file
 }
 
-/// The `names.toml`: what nodes, interfaces and hosts are called.
+/// The `names.toml`: names of nodes, interfaces and hosts.
 #[must_use]
 pub fn names_toml(plan: &Plan) -> Table {
     let named = |node: &Node, id: u32| {
@@ -163,7 +163,7 @@ impl Plan {
     }
 }
 
-/// What switches and hosts have in common.
+/// The tables common to switches and hosts.
 fn common(_plan: &Plan, node: usize, own: &Node) -> Option<Table> {
     let (collector, address) = management(node);
     let instructions: Vec<Value> = INSTRUCTIONS.iter().map(|name| Value::from(*name)).collect();
@@ -192,7 +192,7 @@ fn interfaces(plan: &Plan, node: &Node) -> Vec<Table> {
         table.insert("mtu".into(), i64::from(interface.mtu).into());
         if interface.edge {
             table.insert("edge".into(), true.into());
-            // Probes of `inband trace` come from hosts.
+            // Hosts send probes for `inband trace`.
             table.insert("accept_int".into(), true.into());
         }
         table
@@ -201,7 +201,7 @@ fn interfaces(plan: &Plan, node: &Node) -> Vec<Table> {
     node.interfaces.iter().map(table).collect()
 }
 
-/// Adds what a file says of interfaces: of all where an entry has no id.
+/// Adds the file's settings of interfaces; an entry without an id applies to all.
 fn add_interfaces(interfaces: &mut Vec<Table>, entries: &[Table]) {
     for entry in entries {
         let id = entry.get("id");
@@ -216,7 +216,7 @@ fn add_interfaces(interfaces: &mut Vec<Table>, entries: &[Table]) {
     }
 }
 
-/// Puts `over` on top: tables key by key, everything else in the place of what is there.
+/// Merges `over` into `under`: tables key by key, everything else is replaced.
 fn merge(under: &mut Table, over: Table) {
     for (key, value) in over {
         match (under.get_mut(&key), value) {
@@ -232,7 +232,7 @@ fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
     Value::Table(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// What switches and hosts of a lab ask for.
+/// The instructions that a lab's switches and hosts request.
 const INSTRUCTIONS: [&str; 6] = [
     "node-id",
     "level1-interfaces",
@@ -241,7 +241,7 @@ const INSTRUCTIONS: [&str; 6] = [
     "ingress-timestamp",
     "egress-timestamp",
 ];
-/// Where the collector answers in its namespace.
+/// The address of the collector's API in its namespace.
 pub(crate) const API_INSIDE: &str = "127.0.0.1:8080";
 /// A lab has many sockets and little traffic.
 const BUFFER_BYTES: i64 = 8 << 20;

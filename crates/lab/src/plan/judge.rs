@@ -1,11 +1,11 @@
-//! Steps and expectations that speak of things that are not there.
+//! Checks of the names in steps and expectations.
 
 use inband_model::EventKind;
 
 use super::parts::{Kind, Plan};
 use crate::topology::{Action, Fault, Mistake, Topology, unknown};
 
-/// Checks what steps and expectations name.
+/// Checks the names in steps and expectations.
 pub(super) fn judge(plan: &Plan, topology: &Topology) -> Result<(), Mistake> {
     for step in &topology.steps {
         let (action, span) = step.action().map_err(|(message, span)| Mistake { span, message })?;
@@ -55,10 +55,10 @@ pub(super) fn judge(plan: &Plan, topology: &Topology) -> Result<(), Mistake> {
 }
 
 impl Plan {
-    /// Checks that what an action names is there.
+    /// Checks that everything an action names exists.
     ///
     /// # Errors
-    /// What is not.
+    /// The name that is unknown.
     pub fn check(&self, action: &Action) -> Result<(), String> {
         let all = || self.nodes.iter().map(|node| node.name.as_str());
         let switches =

@@ -1,6 +1,6 @@
-//! Names that may be those of labs, hosts and switches.
+//! Valid names of labs, hosts and switches.
 
-/// What is wrong with a name; `None`: nothing.
+/// The fault of a name; `None`: it is valid.
 pub(super) fn fault(name: &str) -> Option<String> {
     let fits = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
     if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(fits) || name.starts_with(['-', '.']) {
@@ -11,7 +11,7 @@ pub(super) fn fault(name: &str) -> Option<String> {
     RESERVED.contains(&name).then(|| format!("`{name}` is the name of a part of every lab"))
 }
 
-/// The namespaces that every lab may have.
+/// The namespaces reserved by every lab.
 const RESERVED: [&str; 2] = ["collector", "links"];
-/// Longest name, bytes.
+/// Maximum length of a name, bytes.
 const MAX_NAME: usize = 40;

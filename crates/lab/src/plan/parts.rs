@@ -4,18 +4,18 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::quantity::{Network, Rate, Span};
 
-/// A topology whose every name is known and whose every part has its place.
+/// A topology with all names resolved and all parts in order.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The lab's name.
     pub name: String,
-    /// Where the machine finds the collector's API.
+    /// The address of the collector's API outside of the lab.
     pub api: SocketAddr,
     /// Hosts and switches: first the switches, then the hosts, each in the order of the file.
     pub nodes: Vec<Node>,
     /// The links, in the order of the file.
     pub links: Vec<Link>,
-    /// Where packets go without passing a router: a link, or several that switches join which learn.
+    /// The segments: links, or several of them joined by learning switches.
     pub segments: Vec<Segment>,
 }
 
@@ -26,26 +26,26 @@ pub struct Node {
     pub name: String,
     /// What it is.
     pub kind: Kind,
-    /// Its Node ID; `None`: it does no INT.
+    /// Its Node ID; `None`: no INT.
     pub id: Option<u32>,
-    /// Its interfaces, by rising id.
+    /// Its interfaces, by ascending id.
     pub interfaces: Vec<Interface>,
-    /// What is started with it.
+    /// The commands started with it.
     pub run: Vec<String>,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A host; what it does is of no concern to the network.
+    /// A host; it does not forward.
     Host,
-    /// A switch that forwards by routes, by this program.
+    /// A switch that forwards by routes, in this program.
     Engine,
-    /// A switch that forwards by routes, by Linux.
+    /// A switch that forwards by routes, in Linux.
     Kernel,
-    /// A switch that forwards by addresses of Ethernet: a bridge.
+    /// A switch that forwards by Ethernet addresses: a bridge.
     Bridge {
-        /// Whether this program forwards, and not Linux.
+        /// Whether this program forwards, rather than Linux.
         engine: bool,
     },
 }
@@ -61,7 +61,7 @@ pub struct Interface {
     pub link: usize,
     /// The node at the other end, as a position in [`Plan::nodes`].
     pub peer: usize,
-    /// Whether it faces a host that does no INT.
+    /// Whether it faces a host without INT.
     pub edge: bool,
     /// The largest IP packet, bytes.
     pub mtu: u32,
@@ -74,7 +74,7 @@ pub struct Interface {
 pub struct Address {
     /// The address and its network.
     pub network: Network,
-    /// Whether its network is reached by the interface directly.
+    /// Whether its network is reached directly by the interface.
     pub on_link: bool,
 }
 
@@ -83,11 +83,11 @@ pub struct Address {
 pub struct Link {
     /// Its ends, as positions in [`Plan::nodes`] and interface ids there.
     pub ends: [(usize, u16); 2],
-    /// Bits a second, each way; 0: no limit.
+    /// Bits per second, each way; 0: no limit.
     pub rate: Rate,
-    /// Bytes that wait at each end.
+    /// Maximum bytes queued at each end.
     pub queue_bytes: u32,
-    /// How long a packet takes, one way.
+    /// The one-way delay of a packet.
     pub delay: Span,
     /// The share of packets that are lost.
     pub loss: f64,
@@ -101,7 +101,7 @@ impl Link {
     }
 }
 
-/// Where packets go without passing a router.
+/// A part of the network where packets pass no router.
 #[derive(Clone, Debug)]
 pub struct Segment {
     /// Nodes with addresses, and their interfaces' positions.
@@ -109,7 +109,7 @@ pub struct Segment {
 }
 
 impl Plan {
-    /// The position of the node with a name.
+    /// The position of the node called `name`.
     #[must_use]
     pub fn node(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|node| node.name == name)
@@ -151,7 +151,7 @@ impl Plan {
             .collect()
     }
 
-    /// Whether any host has an address of IPv6.
+    /// Whether any host has an IPv6 address.
     #[must_use]
     pub fn has_ipv6(&self) -> bool {
         (0..self.nodes.len()).any(|node| {
@@ -173,7 +173,7 @@ impl Node {
         matches!(self.kind, Kind::Engine | Kind::Kernel)
     }
 
-    /// Whether it knows of what its kernel drops: Linux forwards, and it does INT.
+    /// Whether it reports drops of its kernel: Linux forwards, and it does INT.
     #[must_use]
     pub fn hears_of_drops(&self) -> bool {
         self.id.is_some() && matches!(self.kind, Kind::Kernel | Kind::Bridge { engine: false })
@@ -186,7 +186,7 @@ impl Node {
     }
 }
 
-/// The collector's address and a node's on the link between them that only reports use.
+/// The addresses of the collector and of a node on the link between them for reports only.
 #[must_use]
 pub fn management(node: usize) -> (IpAddr, IpAddr) {
     let block = u32::try_from(node).unwrap_or(0) & 0x3fff;

@@ -1,4 +1,4 @@
-//! Names become positions: nodes, their ids, and the interfaces at the ends of links.
+//! Resolution of names into positions: nodes, their ids, and the interfaces at the ends of links.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,7 +79,7 @@ fn nodes(topology: &Topology) -> Result<Vec<Node>, Mistake> {
     Ok(nodes)
 }
 
-/// How a switch forwards.
+/// The kind of a switch.
 fn kind(defaults: &NodeTables, switch: &SwitchConfig) -> Kind {
     let key = |key: &str| {
         [switch.tables(), defaults.tables()]
@@ -99,7 +99,7 @@ fn connect(plan: &mut Plan, topology: &Topology) -> Result<(), Mistake> {
     for link in &topology.links {
         ends.push(ends_of(plan, link)?);
     }
-    // What a file gives an interface id keeps it; the others take what is free.
+    // Interface ids in the file are kept; the others get free ones.
     let mut used: BTreeSet<(usize, u16)> = BTreeSet::new();
     for (link, ends) in topology.links.iter().zip(&ends) {
         for (node, id) in ends {
@@ -186,11 +186,11 @@ fn properties(topology: &Topology, link: &LinkConfig, ends: [(usize, u16); 2]) -
     Ok(Link { ends, rate: link.rate.or(defaults.rate).unwrap_or_default(), queue_bytes, delay, loss })
 }
 
-/// What the interface towards a host without INT sends at most, bytes: what hosts are used to.
+/// The MTU of interfaces to hosts without INT, bytes: the usual one.
 const HOST_MTU: u32 = 1500;
-/// What interfaces inside the domain send at most, bytes: a host's packet and INT of eight hops.
+/// The MTU of interfaces inside the domain, bytes: a host's packet and INT of eight hops.
 const FABRIC_MTU: u32 = 2000;
-/// Bytes that wait where a file does not say.
+/// The default of queued bytes.
 const QUEUE_BYTES: u32 = 1_000_000;
 /// One packet of the fabric.
 const MIN_QUEUE_BYTES: u32 = 2048;

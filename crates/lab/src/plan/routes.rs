@@ -1,4 +1,4 @@
-//! Routes: shortest paths with ECMP, and what faults make of them.
+//! Routes: shortest paths with ECMP, and the effects of faults.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
@@ -13,18 +13,18 @@ pub type Routes = BTreeMap<Network, Target>;
 /// One route of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// Where to.
+    /// The destination.
     pub destination: Network,
-    /// By which way.
+    /// The next hops.
     pub target: Target,
 }
 
-/// By which way a route leads.
+/// The next hops of a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// To a neighbour on the interface itself.
+    /// Directly, to a neighbour on the interface.
     Link(String),
-    /// By one router, or by any of several.
+    /// Through a router, or through any of several.
     Via(Vec<Hop>),
 }
 
@@ -37,7 +37,7 @@ pub struct Hop {
     pub gateway: IpAddr,
 }
 
-/// A router that another one reaches directly.
+/// A router that is directly reachable from another one.
 struct Neighbour {
     node: usize,
     /// Position of the own interface.
@@ -53,7 +53,7 @@ struct Attachment {
 }
 
 impl Plan {
-    /// The routes of every node, as far as addresses do not imply them, with `faults` in force.
+    /// The routes of every node, except those implied by addresses, with `faults` in force.
     #[must_use]
     pub fn routes(&self, faults: &[Fault]) -> Vec<Routes> {
         let broken = self.broken(faults);
@@ -96,7 +96,7 @@ impl Plan {
         ends.flat_map(|(a, b)| self.links_between(a, b).collect::<Vec<_>>()).collect()
     }
 
-    /// A host's way to its router.
+    /// A host's routes to its router.
     fn host_routes(&self, node: usize) -> Routes {
         let mut routes = Routes::new();
         if self.nodes[node].kind != Kind::Host {
@@ -127,7 +127,7 @@ impl Plan {
         routes
     }
 
-    /// Networks of hosts, or single hosts where a network is on several segments, and where they are connected.
+    /// Networks of hosts, or single hosts where a network is on several segments, and their attachments.
     fn destinations(&self) -> BTreeMap<Network, Vec<Attachment>> {
         let mut destinations: BTreeMap<Network, Vec<Attachment>> = BTreeMap::new();
         for segment in &self.segments {
@@ -173,7 +173,7 @@ impl Plan {
         neighbours
     }
 
-    /// How many links each router is away from the nearest of `attachments`.
+    /// The distance of each router to the nearest of `attachments`, in links.
     fn distances(&self, attachments: &[Attachment], neighbours: &[Vec<Neighbour>]) -> Vec<Option<u32>> {
         let mut distance = vec![None; self.nodes.len()];
         let mut waiting = VecDeque::new();
@@ -192,7 +192,7 @@ impl Plan {
         distance
     }
 
-    /// The way to a neighbour: its address on the common segment that is not a gateway of hosts.
+    /// The next hop to a neighbour: its address on the common segment that is not a gateway of hosts.
     fn hop(&self, node: usize, neighbour: &Neighbour, ipv4: bool) -> Option<Hop> {
         let own = &self.nodes[node].interfaces[neighbour.interface];
         let theirs = &self.nodes[neighbour.node].interfaces[neighbour.theirs];
@@ -206,7 +206,7 @@ impl Plan {
         Some(Hop { device: own.device.clone(), gateway: address? })
     }
 
-    /// Changes routes as a fault does.
+    /// Changes routes according to a fault.
     fn misguide(
         &self,
         fault: &Fault,
@@ -233,7 +233,7 @@ impl Plan {
                     .filter(|(_, places)| !is_attached(a, places) && !is_attached(b, places))
                     .map(|(destination, _)| *destination)
                     .collect::<Vec<_>>();
-                // Where all hosts are at these two, those of the second.
+                // If all hosts are at these two, the hosts of the second.
                 let looped = if elsewhere.is_empty() { self.hosts_of(b) } else { elsewhere };
                 for destination in looped {
                     for (from, next) in [(a, b), (b, a)] {
@@ -251,7 +251,8 @@ impl Plan {
                     .filter(|it| prefix.contains(it.address) && it.length >= prefix.length);
                 let mut wrong: Vec<Network> = inside.copied().collect();
                 wrong.push(*prefix);
-                // Of hosts at the switch itself, each: the network of its interface would go before the prefix.
+                // One route for each host at the switch itself: the network of its interface would take
+                // precedence over the prefix.
                 wrong.extend(self.hosts_of(switch).into_iter().filter(|host| prefix.contains(host.address)));
                 for destination in wrong {
                     routes[switch].insert(destination, target.clone());

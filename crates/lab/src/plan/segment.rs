@@ -1,10 +1,10 @@
-//! Segments: where packets go without passing a router.
+//! Segments: parts of the network where packets pass no router.
 
 use super::parts::{Kind, Plan, Segment};
 
-/// Each link is a segment; switches that learn join those at their interfaces.
+/// Each link is a segment; learning switches join those at their interfaces.
 pub(super) fn segments(plan: &Plan) -> Vec<Segment> {
-    // The segment of each link, by the lowest link of it.
+    // The segment of each link, identified by its lowest link.
     let mut of: Vec<usize> = (0..plan.links.len()).collect();
     for node in plan.nodes.iter().filter(|node| matches!(node.kind, Kind::Bridge { .. })) {
         let joined: Vec<usize> = node.interfaces.iter().map(|interface| of[interface.link]).collect();

@@ -1,4 +1,4 @@
-//! Expectations, and what the collector has said of them so far.
+//! Expectations, and the collector's observations of them so far.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,16 +10,16 @@ use crate::api;
 use crate::lab::Lab;
 use crate::topology::{Command, Expect};
 
-/// What is known of all expectations.
+/// The state of all expectations.
 pub(super) struct Judge<'a> {
     lab: &'a Lab,
-    /// When each expectation was met first, and by what.
+    /// When each expectation was first met, and by what.
     met: Vec<Option<(Duration, String)>>,
-    /// Events by their id: when they were seen first, their kind and what they are about.
+    /// Events by id: when they were first seen, their kind and their key.
     events: BTreeMap<String, (Duration, String, String)>,
     /// Paths by source and destination, with the latest time at which they were seen.
     paths: BTreeMap<(String, String), Vec<String>>,
-    /// Why the collector was not asked.
+    /// Why the collector could not be queried.
     trouble: Option<String>,
 }
 
@@ -29,12 +29,12 @@ impl<'a> Judge<'a> {
         Self { lab, met, events: BTreeMap::new(), paths: BTreeMap::new(), trouble: None }
     }
 
-    /// The latest `by`; `otherwise`: that of an expectation without.
+    /// The latest `by`; `otherwise`: the default for expectations without.
     pub(super) fn last_by(&self, otherwise: Duration) -> Duration {
         self.expectations().map(|expect| expect.by.map_or(otherwise, |by| by.0)).max().unwrap_or(otherwise)
     }
 
-    /// Whether nothing more can change the judgement.
+    /// Whether the judgement is final.
     pub(super) fn is_settled(&self) -> bool {
         let is_met = |(at, expect): (usize, &Expect)| {
             expect.run.is_some() || (self.met[at].is_some() && !expect.absent && expect.only.is_none())
@@ -42,7 +42,7 @@ impl<'a> Judge<'a> {
         self.expectations().enumerate().all(is_met)
     }
 
-    /// Asks the collector what is new.
+    /// Queries the collector for news.
     pub(super) fn look(&mut self, now: Duration) {
         let asked = api::get(self.lab.plan.api, "/api/v1/events?limit=1000").and_then(|events| {
             self.look_at_events(now, &events);
@@ -127,7 +127,7 @@ impl<'a> Judge<'a> {
         lab.topology.expectations.iter().enumerate().map(judge).collect()
     }
 
-    /// What was seen in the place of what was expected.
+    /// The observations that differ from the expectation.
     fn instead(&self, expect: &Expect) -> String {
         if let Some(trouble) = &self.trouble {
             return format!("the collector cannot be asked: {trouble}");
@@ -145,7 +145,7 @@ impl<'a> Judge<'a> {
         if kinds.is_empty() { "no events".into() } else { format!("events: {}", kinds.join(", ")) }
     }
 
-    /// The kinds of events that were seen, with their number.
+    /// The numbers of events by kind.
     pub(super) fn kinds(&self) -> BTreeMap<String, usize> {
         let mut kinds = BTreeMap::new();
         for (_, kind, _) in self.events.values() {

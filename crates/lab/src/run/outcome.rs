@@ -1,34 +1,34 @@
-//! What became of a run, of its steps and of its expectations.
+//! The outcome of a run, of its steps and of its expectations.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// What became of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// The lab's name.
     pub name: String,
-    /// Whether everything was as expected.
+    /// Whether all steps succeeded and all expectations were met.
     pub passed: bool,
-    /// Seconds from the time at which everything ran.
+    /// Duration since everything was running, seconds.
     pub seconds: f64,
-    /// What was done.
+    /// The steps.
     pub steps: Vec<StepOutcome>,
-    /// What was expected.
+    /// The expectations.
     pub expectations: Vec<Judgement>,
-    /// The kinds of all events that the collector announced, with their number.
+    /// The numbers of events that the collector announced, by kind.
     pub events: BTreeMap<String, usize>,
 }
 
-/// What became of a step.
+/// The outcome of a step.
 #[derive(Clone, Debug, Serialize)]
 pub struct StepOutcome {
     /// When it was played, seconds.
     pub at: f64,
-    /// What it was.
+    /// The step in words.
     pub step: String,
-    /// Whether it did what it was to do.
+    /// Whether it succeeded.
     pub passed: bool,
     /// The exit code of a command; none: it was still running at the end, or there is no command.
     pub exit_code: Option<i32>,
@@ -36,15 +36,15 @@ pub struct StepOutcome {
     pub output: String,
 }
 
-/// What became of an expectation.
+/// The outcome of an expectation.
 #[derive(Clone, Debug, Serialize)]
 pub struct Judgement {
-    /// What was expected.
+    /// The expectation in words.
     pub expected: String,
-    /// Whether it was so.
+    /// Whether it was met.
     pub passed: bool,
-    /// When it was seen first, seconds.
+    /// When it was first met, seconds.
     pub at: Option<f64>,
-    /// What was seen, or what was seen instead.
+    /// What was seen, as expected or not.
     pub seen: String,
 }

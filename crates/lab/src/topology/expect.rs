@@ -1,4 +1,4 @@
-//! What `lab run` expects of the collector and of commands.
+//! The expectations of `lab run` about the collector and about commands.
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::Command;
 use crate::quantity::Span;
 
-/// `[[expect]]`: one thing that has to be so.
+/// `[[expect]]`: one expectation.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
@@ -21,19 +21,19 @@ pub struct Expect {
     /// `true`: the event, or the path, must not be seen.
     #[serde(default)]
     pub absent: bool,
-    /// Kinds of events, of which the collector announces no other.
+    /// The only kinds of events that the collector may announce.
     #[serde(default)]
     pub only: Option<Spanned<Vec<String>>>,
     /// The path of a flow.
     #[serde(default)]
     pub path: Option<PathExpectation>,
-    /// A command that ends with 0, when everything else is over.
+    /// A command that exits with 0, after everything else.
     #[serde(default)]
     pub run: Option<Command>,
-    /// By when; default the end of the run.
+    /// The latest time; default the end of the run.
     #[serde(default)]
     pub by: Option<Span>,
-    /// Not before; default the beginning of the run.
+    /// The earliest time; default the start of the run.
     #[serde(default)]
     pub after: Option<Span>,
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a topology.
+//! Mistakes in a topology.
 
 use std::ops::Range;
 
@@ -8,20 +8,20 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct Mistake {
-    /// The bytes of the file that are wrong; `None` where something is missing.
+    /// The bytes of the file with the mistake; `None`: something is missing.
     pub span: Option<Range<usize>>,
-    /// What is wrong with them.
+    /// The message.
     pub message: String,
 }
 
 impl Mistake {
-    /// Creates the mistake at a place.
+    /// Creates a mistake at a range of bytes.
     pub fn at(span: Range<usize>, message: impl Into<String>) -> Self {
         Self { span: Some(span), message: message.into() }
     }
 }
 
-/// Says that `name` is none of `known`.
+/// The message that `name` is none of `known`.
 pub fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<String> = known.map(|known| format!("`{known}`")).collect();
     format!("unknown {what} `{name}`, expected one of {}", known.join(", "))

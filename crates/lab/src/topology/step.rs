@@ -1,4 +1,4 @@
-//! What `lab run` does, and when; and the faults that can be put into a lab.
+//! The steps of `lab run`, and the faults that can be applied to a lab.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use toml::Spanned;
 
 use crate::quantity::{Rate, Span};
 
-/// A range of bytes of a topology file; `None`: no place in particular.
+/// A range of bytes of a topology file; `None`: unspecified.
 type Place = Option<std::ops::Range<usize>>;
 
-/// `[[step]]`: one thing that `lab run` does.
+/// `[[step]]`: one action of `lab run`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// When, from the time at which everything runs.
+    /// The time since everything was running.
     pub at: Span,
     /// A command on a host or switch.
     #[serde(default)]
     pub run: Option<Command>,
-    /// Both ends of a link that breaks.
+    /// Both ends of a link that fails.
     #[serde(default, rename = "break")]
     pub break_link: Option<Spanned<Vec<String>>>,
     /// Both ends of a link, or a switch, whose faults end.
@@ -28,13 +28,13 @@ pub struct Step {
     /// Both ends of a link, and the rate it has from now on.
     #[serde(default)]
     pub slow: Option<Spanned<Vec<String>>>,
-    /// A switch, and the reason for which it drops.
+    /// Both ends of a link, and its new rate.
     #[serde(default)]
     pub drop: Option<Spanned<Vec<String>>>,
-    /// Two neighbours that send each other what is for others.
+    /// A switch, and its way to drop.
     #[serde(default, rename = "loop")]
     pub loop_between: Option<Spanned<Vec<String>>>,
-    /// A switch, a prefix, and the neighbour it sends that prefix to.
+    /// A switch, a prefix, and the neighbour that wrongly receives the prefix.
     #[serde(default)]
     pub misroute: Option<Spanned<Vec<String>>>,
 }
@@ -52,18 +52,18 @@ pub struct Command {
     pub may_fail: bool,
 }
 
-/// What one step does.
+/// The action of a step.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// Runs a command.
     Run(Command),
-    /// Puts a fault in.
+    /// Applies a fault.
     Fault(Fault),
-    /// Takes out the faults of a link (two names) or of a switch (one).
+    /// Ends the faults of a link (two names) or of a switch (one).
     Mend(Vec<String>),
 }
 
-/// Something that goes wrong in a network.
+/// A fault in a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "fault")]
 pub enum Fault {
@@ -74,23 +74,23 @@ pub enum Fault {
         /// The other.
         b: String,
     },
-    /// A link has another rate.
+    /// A link has a different rate.
     Slow {
         /// One end.
         a: String,
         /// The other.
         b: String,
-        /// Bits a second.
+        /// Bits per second.
         rate: Rate,
     },
-    /// A switch drops what it would forward to another.
+    /// A switch drops packets to other switches.
     Drop {
         /// The switch.
         switch: String,
         /// How.
         reason: DropReason,
     },
-    /// Two neighbours send each other what is for others.
+    /// Two neighbours send each other packets for other destinations.
     Loop {
         /// One.
         a: String,
@@ -108,21 +108,21 @@ pub enum Fault {
     },
 }
 
-/// How a switch drops.
+/// How a switch drops packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropReason {
     /// It has no route to hosts of other switches.
     NoRoute,
-    /// What it sends to other switches vanishes behind it: it knows of nothing.
+    /// What it sends to other switches is lost without its knowledge.
     Silent,
 }
 
 impl Step {
-    /// What the step does, and where the file says so.
+    /// The action of the step, and its place in the file.
     ///
     /// # Errors
-    /// It does nothing, or several things, or its arguments are wrong.
+    /// There is no action, or more than one, or its arguments are invalid.
     pub fn action(&self) -> Result<(Action, Place), (String, Place)> {
         type Arguments = Option<Spanned<Vec<String>>>;
         let faults: [(&str, &Arguments); 6] = [
@@ -153,10 +153,10 @@ impl Step {
 }
 
 impl Action {
-    /// Understands a fault, or its end, with its arguments in the order of the command line.
+    /// Parses a fault, or its end, with its arguments in the order of the command line.
     ///
     /// # Errors
-    /// The number of arguments, or one of them, is wrong.
+    /// The number of arguments, or one of them, is invalid.
     pub fn parse(name: &str, arguments: &[String]) -> Result<Self, String> {
         let [a, b, third] = [0, 1, 2].map(|at| arguments.get(at).cloned().unwrap_or_default());
         let wrong = |what: &str| Err(format!("`{name}` takes {what}"));

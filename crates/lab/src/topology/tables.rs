@@ -1,7 +1,7 @@
 //! The tables of `node.toml` and `host.toml` that a topology passes on.
 
-/// Adds to a struct the tables of `node.toml` and `host.toml`, each optional, and the keys of `[switch]` without their table. Serde's
-/// `flatten` would do so too, but cannot name unknown keys.
+/// Adds the tables of `node.toml` and `host.toml` to a struct, each optional, and the keys of `[switch]`
+/// without their table. Serde's `flatten` could, too, but cannot name unknown keys.
 macro_rules! with_node_tables {
     ($(#[$outer:meta])* pub struct $name:ident { $($(#[$inner:meta])* pub $field:ident: $kind:ty,)* }) => {
         $(#[$outer])*
@@ -79,7 +79,7 @@ macro_rules! with_node_tables {
         }
 
         impl $name {
-            /// The tables that are given, but for `[[interface]]`, as in `node.toml`.
+            /// The tables that are present, except `[[interface]]`, as in `node.toml`.
             #[must_use]
             pub fn tables(&self) -> Table {
                 let mut tables = Table::new();

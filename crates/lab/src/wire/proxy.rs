@@ -1,4 +1,4 @@
-//! Connections to the collector's API, carried into its namespace.
+//! A proxy for connections to the collector's API in its namespace.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -17,13 +17,13 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
-    /// Whether no connection can be carried any more.
+    /// Whether the proxy has failed permanently.
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
     }
 }
 
-/// Listens on the machine and in every guest's namespace.
+/// Listens outside of the lab and in every guest's namespace.
 pub(super) fn start(settings: &Settings) -> io::Result<Proxy> {
     let has_failed = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = sync_channel(WAITING);
@@ -47,14 +47,14 @@ pub(super) fn start(settings: &Settings) -> io::Result<Proxy> {
 fn accept(listener: TcpListener, sender: SyncSender<TcpStream>) -> io::Result<()> {
     std::thread::Builder::new().name("accept".into()).spawn(move || {
         for stream in listener.incoming().flatten() {
-            // What finds no room is closed.
+            // Connections beyond the queue are closed.
             let _ = sender.try_send(stream);
         }
     })?;
     Ok(())
 }
 
-/// Carries connections; this thread is in the collector's namespace, and so is every socket it opens.
+/// Carries connections; this thread and all sockets it opens are in the collector's namespace.
 fn carry_all(streams: &Receiver<TcpStream>) {
     let open = Arc::new(AtomicUsize::new(0));
     for near in streams {
@@ -77,7 +77,7 @@ fn carry_all(streams: &Receiver<TcpStream>) {
     }
 }
 
-/// Carries bytes until one side ends, and says so to the other.
+/// Copies bytes until one side ends, and passes the end to the other.
 fn copy(mut from: TcpStream, mut to: &TcpStream) {
     let mut buffer = [0; 1 << 14];
     while let Ok(length @ 1..) = from.read(&mut buffer) {
@@ -89,7 +89,7 @@ fn copy(mut from: TcpStream, mut to: &TcpStream) {
     let _ = to.shutdown(Shutdown::Write);
 }
 
-/// Connections that wait to be carried.
+/// Maximum number of connections waiting to be carried.
 const WAITING: usize = 64;
-/// Directions of connections that are carried at the same time.
+/// Maximum number of directions of connections carried at the same time.
 const MAX_CONNECTIONS: usize = 512;

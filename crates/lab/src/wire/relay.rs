@@ -1,4 +1,4 @@
-//! A link with delay and loss: frames wait between two devices.
+//! A link with delay and loss: a relay of frames between two devices.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,45 +16,45 @@ use crate::sys::{self, FrameSocket};
 /// A link with delay or loss.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LinkSettings {
-    /// What its ends are called.
+    /// The names of its ends.
     pub names: [String; 2],
-    /// The devices between which frames are carried.
+    /// The devices that frames are relayed between.
     pub devices: [String; 2],
-    /// How long each frame takes, nanoseconds.
+    /// The delay of each frame, nanoseconds.
     pub delay_ns: u64,
     /// The share of frames that are lost.
     pub loss: f64,
 }
 
-/// What was measured of one direction of a link.
+/// The measurements of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Direction {
     /// Frames that arrived.
     pub received: u64,
     /// Frames that were sent on.
     pub sent: u64,
-    /// Frames that were lost on purpose.
+    /// Frames dropped as configured.
     pub lost: u64,
-    /// Frames for which there was no room.
+    /// Frames dropped for want of room.
     pub overflowed: u64,
-    /// Frames that the other device did not take.
+    /// Frames that the other device refused.
     pub refused: u64,
-    /// How much later than the delay asks half of the frames were sent, nanoseconds; `None`: there were none.
+    /// The median of how much later than the delay frames were sent, nanoseconds; `None`: no frames.
     pub own_latency_p50_ns: Option<u64>,
-    /// The same for 99 of 100 frames.
+    /// The 99th percentile of the same.
     pub own_latency_p99_ns: Option<u64>,
-    /// The same for the latest of all frames.
+    /// The maximum of the same.
     pub own_latency_max_ns: Option<u64>,
 }
 
-/// A link that is being relayed.
+/// A running relay.
 #[derive(Debug)]
 pub(super) struct Relay {
     names: [String; 2],
     counters: Arc<[Counters; 2]>,
 }
 
-/// What one direction counts.
+/// The counters of one direction.
 #[derive(Debug)]
 struct Counters {
     received: AtomicU64,
@@ -63,17 +63,17 @@ struct Counters {
     overflowed: AtomicU64,
     refused: AtomicU64,
     latest: AtomicU64,
-    /// Frames by how late they were: four buckets for each power of two of nanoseconds.
+    /// Frames by lateness: four buckets for each power of two of nanoseconds.
     late: [AtomicU64; BUCKETS],
 }
 
-/// A frame that waits.
+/// A pending frame.
 struct Waiting {
     due: Duration,
     frame: Box<[u8]>,
 }
 
-/// Starts a thread that carries the frames of a link.
+/// Starts a thread that relays the frames of a link.
 pub(super) fn start(namespace: &str, link: &LinkSettings) -> io::Result<Relay> {
     let open = || -> io::Result<[FrameSocket; 2]> {
         let mut netlink = Netlink::open()?;
@@ -92,7 +92,7 @@ pub(super) fn start(namespace: &str, link: &LinkSettings) -> io::Result<Relay> {
     Ok(Relay { names: link.names.clone(), counters })
 }
 
-/// Carries frames both ways, each after its delay.
+/// Relays frames both ways, each after its delay.
 fn carry(sockets: &[FrameSocket; 2], link: &LinkSettings, counters: &[Counters; 2]) {
     sys::wake_in_time();
     let delay = Duration::from_nanos(link.delay_ns);
@@ -137,7 +137,7 @@ fn carry(sockets: &[FrameSocket; 2], link: &LinkSettings, counters: &[Counters; 
 }
 
 impl Relay {
-    /// What was measured so far, both ways.
+    /// The measurements so far, both ways.
     pub(super) fn measured(&self) -> [(String, Direction); 2] {
         [0, 1].map(|from| {
             let name = format!("{}>{}", self.names[from], self.names[1 - from]);
@@ -200,7 +200,7 @@ impl Counters {
     }
 }
 
-/// The bucket of a number: the power of two below it, and the quarter of the way to the next.
+/// The bucket of a number: the power of two below it, and the quarter of the interval to the next.
 fn bucket(number: u64) -> usize {
     let number = number.max(4);
     let power = number.ilog2();
@@ -208,17 +208,17 @@ fn bucket(number: u64) -> usize {
     usize::try_from(u64::from(power - 2) * 4 + quarter).unwrap_or(BUCKETS).min(BUCKETS - 1)
 }
 
-/// The first number behind a bucket.
+/// The first number above a bucket.
 fn end(bucket: usize) -> u64 {
     let bucket = u64::try_from(bucket).unwrap_or(0);
     (5 + bucket % 4) << (bucket / 4)
 }
 
-/// A generator of numbers that need only look as if they were drawn.
+/// A generator of pseudorandom numbers.
 struct Dice(u64);
 
 impl Dice {
-    /// A number from 0 to 1, and never 1.
+    /// A number in the range from 0 to below 1.
     fn draw(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;
@@ -229,13 +229,13 @@ impl Dice {
     }
 }
 
-/// Longest frame, bytes.
+/// Maximum length of a frame, bytes.
 const MAX_FRAME: usize = 1 << 16;
-/// Most bytes that wait in a link, both ways together.
+/// Maximum bytes pending in a link, both ways together.
 const MAX_WAITING_BYTES: usize = 64 << 20;
-/// Frames that are received before those that are due are sent.
+/// Maximum frames received before those that are due are sent.
 const BATCH: usize = 64;
-/// Longest time without looking.
+/// Maximum time between two polls.
 const IDLE: Duration = Duration::from_millis(100);
 /// Up to 2^40 nanoseconds, 18 minutes.
 const BUCKETS: usize = 160;

@@ -1,4 +1,4 @@
-//! Queueing disciplines of devices: a rate with a bound, or a hole.
+//! Queueing disciplines of devices: a rate limit with a bounded queue, or one that drops everything.
 
 use std::io;
 
@@ -6,10 +6,10 @@ use inband_linux::netlink::{Message, Netlink};
 
 use crate::quantity::Rate;
 
-/// Limits what a device sends to `rate`; `limit_bytes` wait at most.
+/// Limits a device's sending to `rate`, with at most `limit_bytes` queued.
 pub(super) fn limit(netlink: &mut Netlink, device: u32, rate: Rate, limit_bytes: u32) -> io::Result<()> {
     remove(netlink, device)?;
-    // What a millisecond takes, so that the kernel's timers suffice, and no less than a few packets.
+    // The bytes of a millisecond, so that the kernel's timers suffice, but at least a few packets.
     let burst = u32::try_from(rate.bytes() / 1000).unwrap_or(u32::MAX).clamp(MIN_BURST, MAX_BURST);
     netlink.change(Message::new(NEW, CREATE | EXCLUSIVE, &fixed(device)).attribute(KIND, b"tbf\0").nested(
         OPTIONS,
@@ -22,15 +22,15 @@ pub(super) fn limit(netlink: &mut Netlink, device: u32, rate: Rate, limit_bytes:
     ))
 }
 
-/// Has a device drop all that it is to send, without telling who sends it.
+/// Makes a device drop everything it should send, without notice to senders.
 pub(super) fn drop_all(netlink: &mut Netlink, device: u32) -> io::Result<()> {
     remove(netlink, device)?;
     netlink.change(Message::new(NEW, CREATE | EXCLUSIVE, &fixed(device)).attribute(KIND, b"blackhole\0"))
 }
 
-/// Gives a device the queue back that it had; that it has it is no error.
+/// Restores the default queue of a device; that it has it already is no error.
 pub(super) fn remove(netlink: &mut Netlink, device: u32) -> io::Result<()> {
-    // ENOENT and EINVAL say that there is none to remove.
+    // ENOENT and EINVAL mean that there is none to remove.
     match netlink.change(Message::new(DELETE, 0, &fixed(device))) {
         Err(error) if matches!(error.raw_os_error(), Some(2 | 22)) => Ok(()),
         done => done,
@@ -48,7 +48,7 @@ fn fixed(device: u32) -> [u8; 20] {
     fixed
 }
 
-/// `struct tc_tbf_qopt`: two of `struct tc_ratespec`, limit, buffer and MTU, which `BURST` goes before.
+/// `struct tc_tbf_qopt`: two of `struct tc_ratespec`, limit, buffer and MTU; `BURST` overrides the buffer.
 fn parameters(rate: Rate, limit_bytes: u32) -> Vec<u8> {
     let mut bytes = vec![0; 36];
     let low = u32::try_from(rate.bytes()).unwrap_or(u32::MAX);
