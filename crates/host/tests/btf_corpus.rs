@@ -1,4 +1,4 @@
-//! Do the descriptions of types that fuzzing found still read?
+//! BTF inputs that fuzzing found can still be read.
 
 #[path = "../../../fuzz/bodies/btf.rs"]
 mod body;

@@ -1,4 +1,4 @@
-//! Does the program that hears of drops tell the right flow, reason and number of what this kernel drops?
+//! The drop program reports the right flow, reason and number of what this kernel drops.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod support;
@@ -18,7 +18,7 @@ use inband_wire::report::{Drop, ReportGroup};
 
 use support::Space;
 
-/// The monotonic clock plus this is the time of the tests' reports.
+/// The offset from the monotonic clock to the time in the tests' reports.
 const CLOCK_OFFSET: u64 = 1_700_000_000_000_000_000;
 
 fn watching(entries: &[&str]) -> HostInt {
@@ -33,7 +33,7 @@ fn listening(host: &HostInt, space: &Space) -> Drops {
     drops
 }
 
-/// Sends as many packets with this payload from the namespace; returns the socket's address.
+/// Sends `times` packets with this payload from the namespace; returns the socket's address.
 fn udp(space: &Space, to: &str, ttl: u32, bytes: &[u8], times: usize) -> SocketAddr {
     let to: SocketAddr = to.parse().unwrap();
     space.inside(move || {
@@ -41,14 +41,14 @@ fn udp(space: &Space, to: &str, ttl: u32, bytes: &[u8], times: usize) -> SocketA
         let socket = UdpSocket::bind(any).unwrap();
         socket.set_ttl(ttl).unwrap();
         for _ in 0..times {
-            // A queue that is full is an error of the call.
+            // A full queue is an error of the call.
             let _ = socket.send_to(bytes, to);
         }
         socket.local_addr().unwrap()
     })
 }
 
-/// A sender's namespace, and that of a router which it has as its default; device `in0` leads to it there.
+/// The namespaces of a sender and of the router that is its default; device `in0` leads to it there.
 fn sender_and_router() -> Option<(Space, Space)> {
     let (sender, router) = (Space::new()?, Space::new()?);
     sender.ip(&format!("link add out0 type veth peer name in0 netns {}", router.name()));
@@ -186,7 +186,7 @@ fn what_is_not_watched_or_elsewhere_is_not_told() {
     udp(&other, "127.0.0.1:4000", 64, b"", 1);
 
     assert_eq!((packets(&mut drops), drops.finish().unwrap()), (vec![], vec![]));
-    // Each packet brings an answer of ICMP, which the sender's socket takes.
+    // Each packet causes an ICMP message, which the sender's socket receives.
     assert_eq!(drops.count(DropOutcome::NotWatched).unwrap(), 2);
     assert!(drops.count(DropOutcome::Elsewhere).unwrap() >= 1);
     assert_eq!(drops.count(DropOutcome::Counted).unwrap(), 0);
@@ -238,7 +238,7 @@ fn the_flow_of_a_packet_with_int_is_the_one_before_int() {
     let plain = packet().addresses(&[127, 0, 0, 1], &[127, 0, 0, 1]).udp(5, 4000).payload(b"payload").build();
     let passage = Passage { ingress: 1, egress: 2, ..Passage::default() };
     let marked = send(&mut source, &plain, &passage).unwrap();
-    // To a port that nobody watches; INT says that the packet is of a watched flow.
+    // To a port that is not watched; INT indicates that the packet is of a watched flow.
     host.node.watchlist =
         vec![WatchEntry { destination_port: Some("1".parse().unwrap()), ..WatchEntry::default() }];
     let mut drops = listening(&host, &space);

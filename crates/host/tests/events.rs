@@ -1,4 +1,4 @@
-//! How often does the agent hear of a flow?
+//! The frequency of events of a flow.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 #[path = "support/programs.rs"]
@@ -10,9 +10,9 @@ use inband_host::{HostInt, Outcome, Program, Programs};
 use inband_node::config::{EncapsulationConfig, EncapsulationKind, IntVersion, NodeConfig};
 use inband_testkit::hex::hex;
 
-/// How long packets come without a pause, at least.
+/// Minimum time in which packets come without a pause.
 const TIME: Duration = Duration::from_millis(100);
-/// The kernel's ticks are no farther apart.
+/// The maximum distance of the kernel's ticks.
 const TICK: Duration = Duration::from_millis(10);
 
 #[test]
@@ -51,7 +51,8 @@ fn the_end_of_a_long_interval_is_found_within_a_tick() {
     assert_eq!(programs.count(Outcome::Event).unwrap(), 2);
 }
 
-/// Gives a packet with INT to the sink for so long, at least once: how often, and how long that was.
+/// Passes a packet with INT to the sink for this time, at least once; returns the number of packets, and the
+/// time taken.
 fn send(programs: &mut Programs, time: Duration) -> (u64, Duration) {
     let frame = hex(include_str!("../../../testdata/captured/host-int-1.0.0-dscp-tcp.hex"));
     let before = programs.count(Outcome::Stripped).unwrap();

@@ -1,4 +1,5 @@
-//! Does a sink take out what Host-INT's own programs put in? The packets are theirs, from a trial between two hosts.
+//! A sink removes what Host-INT's own programs insert. The packets are theirs, from a trial between two
+//! hosts.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 #[path = "support/programs.rs"]
@@ -15,7 +16,7 @@ use inband_wire::layers::Layers;
 use inband_wire::verify::{self, ChecksumState};
 use inband_wire::{Link, Strictness};
 
-/// A packet, where INT begins in it, and how much of it there is.
+/// A packet, the offset of INT in it, and its length.
 struct Captured {
     frame: Vec<u8>,
     at: usize,
@@ -44,7 +45,7 @@ fn what_their_source_put_behind_a_new_udp_header_is_taken_out() {
     check(EncapsulationKind::Udp, &[captured!("udp-udp", 34, 44), captured!("udp-tcp", 34, 44)]);
 }
 
-/// Each packet comes out of the kernel as out of the engine: without INT, and with checksums that are right.
+/// Each packet leaves the kernel as it leaves the engine: without INT, and with correct checksums.
 fn check(kind: EncapsulationKind, packets: &[Captured]) {
     let config = config(kind);
     let mut programs = programs::load(&HostInt::of(config.clone()));

@@ -1,4 +1,4 @@
-//! Is `docs/host.toml`, the reference of a host's configuration, what the program knows and defaults to?
+//! `docs/host.toml`, the reference of a host's configuration, has the program's keys and defaults.
 #![allow(clippy::unwrap_used, reason = "a file of ours that cannot be read fails the test")]
 
 use inband_host::HostSettings;
@@ -26,7 +26,7 @@ fn every_example_is_valid_and_peers_default_to_leases() {
             [0]
         .lease
     );
-    // What a host cannot do is named by its key.
+    // An unsupported setting is named by its key.
     assert!(all.check().unwrap_err().key().is_some());
 }
 

@@ -1,4 +1,4 @@
-//! Do the programs in the kernel and the engine make the same bytes of the same packet?
+//! The programs in the kernel and the engine turn the same packet into the same bytes.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 #[path = "support/programs.rs"]
@@ -21,10 +21,10 @@ use inband_wire::{Link, Strictness, dissect};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// How often each property is tried; `PROPTEST_CASES` in the environment says otherwise.
+/// The number of cases of each property; `PROPTEST_CASES` in the environment overrides it.
 const CASES: u32 = 3_000;
 
-/// The programs, before they are told of a domain.
+/// The programs, before their configuration.
 fn programs() -> Option<Programs> {
     programs::load(&host(NodeConfig::new(1)))
 }
@@ -60,7 +60,7 @@ const INNER: u8 = 0x40;
 /// The choice of a plan that departs from the specification.
 const DIALECT: u8 = 0xc0;
 
-/// What the kernel made of a packet, by the one counter that went up beside those of events.
+/// The kernel's outcome for a packet: the one counter that went up besides those of events.
 fn outcome(programs: &Programs, before: &[u64]) -> Vec<Outcome> {
     let after = counts(programs);
     let beside = [Outcome::Event, Outcome::EventLost];
@@ -74,7 +74,7 @@ fn counts(programs: &Programs) -> Vec<u64> {
     Outcome::ALL.iter().map(|outcome| programs.count(*outcome).unwrap()).collect()
 }
 
-/// What the host said of itself in `frame`, so that the engine can be told the same, and the packet's number.
+/// The host's own metadata in `frame`, to give the engine the same, and the packet's number.
 fn said(config: &NodeConfig, frame: &[u8]) -> (DeviceMetadata, Option<u32>) {
     let read = |code_points: CodePoints<'_>| {
         let dissection = dissect(Link::Ethernet, frame, &code_points, Strictness::Whole);
@@ -119,7 +119,7 @@ fn run(
         .unwrap();
 }
 
-/// Outcomes by which the programs leave alone what the engine may work on.
+/// Outcomes for which the programs pass packets that the engine may change.
 const LEFT_ALONE: [Outcome; 3] = [Outcome::Fragment, Outcome::ExtensionHeader, Outcome::NotCarried];
 
 #[test]
@@ -137,7 +137,7 @@ fn check_source(version: IntVersion) {
     let started = Cell::new(0);
     run(version, |programs, packet, domain, plan| {
         let config = domain.node(1, Place::First, &plan);
-        // Both known and not, as the packet has it.
+        // Known or not, depending on the packet.
         let frame = packet.build();
         let known = Some(u32::try_from(frame.len()).unwrap()).filter(|length| length % 4 != 0);
         let host = HostInt { egress_utilization: known, ..host(config.clone()) };
@@ -213,7 +213,7 @@ fn check_sink(version: IntVersion) {
         }
         let mut node = Node::new(&last).unwrap();
         let Some(left) = send(&mut node, &frame, &plan.passage()) else {
-            // What has the mark and cannot be read: a switch drops it, a host passes it on as it came.
+            // What has the mark but cannot be read: a switch drops it, a host passes it unchanged.
             let count = |outcome| node.counters().get(outcome);
             let dropped =
                 [inband_node::Outcome::UnknownVersion, inband_node::Outcome::NotStripped].map(count);
@@ -241,7 +241,7 @@ fn a_sink_takes_out_what_only_looks_like_int_where_the_engine_does() {
             let Some(mut frame) = send(&mut Node::new(&first).unwrap(), &plain, &plan.passage()) else {
                 return Ok(());
             };
-            // Each byte of shim and header in turn, as far as the first that differs is one of them.
+            // Damages each byte of shim and header in turn, provided that the first difference is in them.
             let Some(at) = plain.iter().zip(&frame).skip(40).position(|(a, b)| a != b) else { return Ok(()) };
             let at = 40 + at + damaged.get() % 12;
             damaged.set(damaged.get() + 1);
@@ -256,7 +256,7 @@ fn a_sink_takes_out_what_only_looks_like_int_where_the_engine_does() {
                 return Ok(());
             }
             if !has_whole_hops(&last, &frame) {
-                // The engine looks at the header alone; what the kernel takes out nobody puts back.
+                // The engine reads only the header; what the kernel removes is not put back.
                 prop_assert_eq!(passed.frame, frame, "{:?}", outcome);
                 return Ok(());
             }
@@ -273,17 +273,17 @@ fn a_sink_takes_out_what_only_looks_like_int_where_the_engine_does() {
     }
 }
 
-/// A sink of the network drops what it cannot read. A host passes it on: the mark alone does not say that it is INT.
+/// A sink of the network drops what it cannot read. A host passes it on: the mark alone does not prove INT.
 const DROPPED_BY_THE_ENGINE: [inband_node::Outcome; 2] =
     [inband_node::Outcome::UnknownVersion, inband_node::Outcome::NotStripped];
 
-/// Whether the stack behind a header of MD, if there is one, holds a whole number of hops.
+/// Whether the stack behind an MD header, if there is one, holds a whole number of hops.
 fn has_whole_hops(config: &NodeConfig, frame: &[u8]) -> bool {
     let has_broken_stack = |code_points: CodePoints<'_>| {
         let dissection = dissect(Link::Ethernet, frame, &code_points, Strictness::Whole);
         let (_, location) = dissection.int().next()?;
         let is_md = location.version == Version::V2_1 && location.header_type == HeaderType::Md;
-        // What stands behind a header of another version is not known.
+        // The format behind a header of another version is unknown.
         let is_broken = |error: ParseError| !matches!(error.kind, ErrorKind::Version { .. });
         (is_md && Md::parse(frame, location, &[]).is_err_and(is_broken)).then_some(())
     };
@@ -298,7 +298,7 @@ fn host_int_is_found_in_front_of_options_that_look_like_a_header_of_another_vers
     let mut last = domain.node(3, Place::Last, &plan);
     last.sink.own_metadata = SinkMetadata::None;
     programs.configure(&host(last.clone())).unwrap();
-    // Where the domain has INT, behind all options, stand a shim of INT-MD and a header of version 4.
+    // Where the domain places INT, behind all options, are a shim of INT-MD and a header of version 4.
     let options = [
         0x64, 0xeb, 0xc5, 0xb1, 0x1d, 0xa5, 0xa4, 0xe6, 0x45, 0x4a, 0x94, 0x2c, 0x0c, 0x6b, 0x32, 0x73, 0x41,
         0xd1, 0x8b, 0x71, 0x4d, 0x14, 0x79, 0x16, 0xbb, 0x03, 0x4d, 0x23, 0xb4, 0xa2, 0x70, 0xf4, 0xc4, 0xc2,

@@ -1,4 +1,4 @@
-//! A network of two namespaces, made by netlink alone. Needs root; says so otherwise.
+//! A network of two namespaces, created by netlink alone. Needs root; skipped with a message otherwise.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
@@ -13,13 +13,14 @@ use inband_linux::netlink::{Group, Heard, Monitor, Netlink};
 use inband_linux::route::{self, NextHop, Route};
 use inband_linux::veth::{self, End};
 
-/// Two namespaces, `a` of one end of a pair of devices and `b` of the other; they go when this is dropped.
+/// Two namespaces, `a` with one end of a pair of devices and `b` with the other; removed when this is
+/// dropped.
 struct Pair {
     names: [String; 2],
 }
 
 impl Pair {
-    /// `None`, and a word why, where this user may not.
+    /// `None`, with a message, where this user may not.
     fn new(test: &str) -> Option<(Self, [Namespace; 2])> {
         if !rustix::process::geteuid().is_root() {
             eprintln!("skipped: only root creates network namespaces");

@@ -6,7 +6,7 @@ use super::{Address, Collector, Config, FlowKey, Peer, Proof, Rule, Rules, Slice
 use crate::drops::btf::structure;
 use crate::programs::OBJECT;
 
-/// Size of a structure of `abi.rs`, and the byte of each of its fields.
+/// The size of a structure of `abi.rs`, and the offset of each of its fields.
 macro_rules! layout {
     ($type:ty: $($field:ident),+ $(,)?) => {
         (size_of::<$type>(), vec![$((stringify!($field), offset_of!($type, $field))),+])
@@ -42,7 +42,7 @@ fn structures_lie_in_memory_as_the_description_in_the_object_says() {
     ] {
         let (described, members) = structure(btf, name).unwrap().expect(name);
         assert_eq!(described as usize, size, "size of {name}");
-        // What pads the end may have any names.
+        // Padding at the end may have any names.
         let members: Vec<_> = members
             .iter()
             .map(|(member, at)| (member.as_str(), *at as usize))
@@ -51,7 +51,7 @@ fn structures_lie_in_memory_as_the_description_in_the_object_says() {
         let fields: Vec<_> = fields.into_iter().filter(|(field, _)| *field != "padding").collect();
         assert_eq!(members, fields, "members of {name}");
     }
-    // A prefix is an address whose length is a whole one.
+    // A prefix is an address with its full length.
     let (size, members) = structure(btf, "prefix").unwrap().unwrap();
     assert_eq!(size as usize, size_of::<Address>());
     assert_eq!(
@@ -60,7 +60,7 @@ fn structures_lie_in_memory_as_the_description_in_the_object_says() {
     );
 }
 
-/// A section of an ELF object of 64 bits.
+/// A section of a 64-bit ELF object.
 fn section<'a>(object: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
     let number = |at: usize, bytes: usize| {
         let bytes = object.get(at..at + bytes)?;

@@ -56,7 +56,7 @@ fn probe(asker: &mut Asker, flow: Flow, now: u64, nonce: u64) -> Option<Probe> {
     asker.handle_unproven(&unproven(flow), REPLY_PORT, now, nonce)
 }
 
-/// What an asker and a granter say to each other until there is a lease for `flow`.
+/// Exchanges messages between an asker and a granter until there is a lease for `flow`.
 fn lease(asker: &mut Asker, granter: &mut Granter, flow: Flow, now: u64, nonce: u64) -> Change {
     let probe = probe(asker, flow, now, nonce).unwrap();
     let seen = granter.handle_probe(&probe.message, (flow, true), DEVICE, now).unwrap();
@@ -185,7 +185,7 @@ fn an_answer_with_a_nonce_or_addresses_that_were_not_asked_changes_nothing() {
     assert_eq!(asker.handle(&relayed, START), None);
     let relayed = Message { source: "10.0.0.3".parse().unwrap(), ..says(5, grant) };
     assert_eq!(asker.handle(&relayed, START), None);
-    // Nor does the answer to a probe that was followed by another one, or one that comes too late.
+    // Nor does the answer to a probe that was followed by another one, or a late answer.
     probe(&mut asker, flow(1), START + PAUSE_NS, 7).unwrap();
     assert_eq!(asker.handle(&says(5, grant), START + PAUSE_NS), None);
     assert_eq!(asker.handle(&says(7, grant), START + PAUSE_NS + LEASE_NS), None);
@@ -225,10 +225,10 @@ fn a_destination_that_answers_is_probed_for_each_flow() {
         lease(&mut asker, &mut granter, flow(port), START, u64::from(port));
     }
     assert_eq!(asker.held(START), 100);
-    // No more than so many new flows in a second.
+    // The limit of new flows per second is reached.
     assert_eq!(probe(&mut asker, flow(200), START, 200), None);
     assert!(probe(&mut asker, flow(200), START + 10_000_000, 201).is_some());
-    // Flows are many, addresses are not.
+    // Leases are counted by addresses, of which there are fewer than flows.
     assert_eq!(granter.granted(START), 1);
 }
 
@@ -347,7 +347,7 @@ fn a_sink_that_ends_tells_all_until_they_say_that_nothing_comes_any_more() {
     assert_eq!(granter.withdraw(None, START).len(), 1);
     granter.handle(&message, true, DEVICE);
     assert_eq!(granter.withdraw(None, START), []);
-    // Nobody gets another one.
+    // No further lease is granted.
     let again = probe(&mut asker, flow(2), START + PAUSE_NS, 8).unwrap();
     let answer = granter.handle_probe(&again.message, (flow(2), true), DEVICE, START).unwrap();
     assert_eq!(answer.message.body, Body::Refuse(Refusal::Ending));

@@ -2,10 +2,10 @@ use super::Load;
 
 const TENTH: u64 = 100_000_000;
 const GIGABIT: Option<u64> = Some(1_000_000_000);
-/// What a full link of 1 Gb/s sends in a tenth of a second.
+/// The bytes that a full link of 1 Gb/s sends in a tenth of a second.
 const FULL_BYTES: u64 = 12_500_000;
 
-/// What is known after each tenth of a second in which so many bytes were sent.
+/// The load after each tenth of a second, given the bytes sent in it.
 fn after(bits_per_second: Option<u64>, sent: &[u64]) -> Vec<Option<u32>> {
     let mut load = Load::over(bits_per_second);
     let mut total = 1 << 40;
@@ -23,7 +23,7 @@ fn a_share_of_the_link_is_told_in_hundredths_of_a_percent() {
     assert_eq!(after(GIGABIT, &[FULL_BYTES / 4]), [Some(2_500)]);
     assert_eq!(after(GIGABIT, &[0, 0]), [Some(0), Some(0)]);
     assert_eq!(after(GIGABIT, &[FULL_BYTES, FULL_BYTES]), [Some(10_000), Some(10_000)]);
-    // What waited in the device may leave faster than the link is.
+    // Bytes waiting in the device may leave faster than the link's speed.
     assert_eq!(after(GIGABIT, &[u64::MAX >> 20]), [Some(10_000)]);
 }
 
@@ -46,7 +46,7 @@ fn nothing_is_known_of_a_link_without_a_rate_and_after_numbers_that_begin_anew()
     assert_eq!(load.utilization(), None);
     load.note(7 + FULL_BYTES / 2, 3 * TENTH);
     assert_eq!(load.utilization(), Some(5_000));
-    // The same moment twice says nothing.
+    // The same moment twice has no effect.
     load.note(9 + FULL_BYTES, 3 * TENTH);
     assert_eq!(load.utilization(), None);
 }

@@ -19,7 +19,7 @@ fn from(text: &str) -> WatchEntry {
     WatchEntry { source: prefix(text), ..WatchEntry::default() }
 }
 
-/// The rules that the prefix map finds for a source address.
+/// The rules in the prefix map for a source address.
 fn found(set: &RuleSet, address: &str) -> u64 {
     let address: IpAddr = address.parse().unwrap();
     let host = MappedPrefix::of(Prefix::new(address, 128));

@@ -1,4 +1,4 @@
-//! Network namespaces that a test makes, and that go when it ends.
+//! Network namespaces of a test, which are removed at its end.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fs::File;
@@ -12,18 +12,18 @@ use std::time::{Duration, Instant};
 use inband_testkit::widen_backlog;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-/// A network namespace of the test's own.
+/// A network namespace of a test.
 pub(crate) struct Space {
     name: String,
 }
 
-/// The longest a test waits for something.
+/// The longest wait of a test.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 impl Space {
-    /// Makes one; `None`, and a word why, where that is not allowed.
+    /// Creates a namespace; `None`, with a message, where that is not permitted.
     pub(crate) fn new() -> Option<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let space = Self { name: format!("inband-test-{}-{number}", std::process::id()) };
@@ -48,17 +48,17 @@ impl Space {
         &self.name
     }
 
-    /// Runs `ip` with these words in the namespace.
+    /// Runs `ip` with these arguments in the namespace.
     pub(crate) fn ip(&self, words: &str) -> String {
         self.run("ip", words)
     }
 
-    /// Runs `tc` with these words in the namespace.
+    /// Runs `tc` with these arguments in the namespace.
     pub(crate) fn tc(&self, words: &str) -> String {
         self.run("tc", words)
     }
 
-    /// Waits until the kernel takes packets for a device that is up, and so is its other end.
+    /// Waits until the kernel accepts packets for a device that is up, as is its peer.
     pub(crate) fn await_up(&self, device: &str) {
         let since = Instant::now();
         while self.run("cat", &format!("/sys/class/net/{device}/operstate")).trim() != "up" {
@@ -85,7 +85,7 @@ impl Space {
         })
     }
 
-    /// Runs a program in the namespace and gives what it prints.
+    /// Runs a program in the namespace and returns its output.
     pub(crate) fn run(&self, program: &str, words: &str) -> String {
         let words = words.split_whitespace();
         let output =
@@ -97,7 +97,7 @@ impl Space {
 
 impl Drop for Space {
     fn drop(&mut self) {
-        // A namespace that is not there needs no removing.
+        // A missing namespace needs no removal.
         let _ = Command::new("ip").args(["netns", "del", &self.name]).output();
     }
 }

@@ -1,11 +1,11 @@
-//! Are the programs in the kernel, where it lets this user have them?
+//! The programs in the kernel, where this user may load them.
 #![allow(clippy::panic, reason = "a test that cannot go on fails")]
 
 use std::error::Error;
 
 use inband_host::{HostError, HostInt, Programs};
 
-/// Loads the programs; `None`, and a word why, where the kernel does not let us.
+/// Loads the programs; `None`, with a message, where that is not permitted.
 pub(crate) fn load(host: &HostInt) -> Option<Programs> {
     match Programs::load(host) {
         Ok(programs) => Some(programs),
@@ -17,7 +17,7 @@ pub(crate) fn load(host: &HostInt) -> Option<Programs> {
     }
 }
 
-/// Whether the kernel says EPERM or ENOSYS, rather than that a program is wrong.
+/// Whether the error is EPERM or ENOSYS, rather than an invalid program.
 fn is_forbidden(error: &HostError) -> bool {
     let mut cause = Some(error as &dyn Error);
     while let Some(error) = cause {

@@ -1,4 +1,4 @@
-//! What plans say of small networks.
+//! Plans of small networks.
 
 use std::path::Path;
 

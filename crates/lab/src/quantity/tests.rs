@@ -1,4 +1,4 @@
-//! Quantities are read as a topology writes them.
+//! Quantities in the notation of topologies.
 
 use std::time::Duration;
 

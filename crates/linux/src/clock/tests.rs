@@ -1,4 +1,4 @@
-//! Is a clock that was set told from one that was read at a bad time?
+//! A clock that was set is distinguished from an inexact comparison.
 
 use super::{Clock, Offset};
 
@@ -17,7 +17,7 @@ fn offsets_are_of_the_clock_they_name() {
     let monotonic = Clock::Monotonic.offset();
     assert_eq!(monotonic, Offset { ns: 0, error_ns: 0 });
     let (one, other) = (Clock::Realtime.offset(), Clock::Realtime.offset());
-    // 2020, long before any machine was started that runs this.
+    // 2020, long before any machine was booted that runs this.
     assert!(one.ns > 1_577_836_800_000_000_000);
     assert!(one.ns.abs_diff(other.ns) <= one.error_ns + other.error_ns + 1_000, "{one:?} {other:?}");
 }

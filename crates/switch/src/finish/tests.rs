@@ -10,7 +10,7 @@ use super::{complete_left, finish};
 use crate::counts::Cause;
 use crate::packet::Pool;
 
-/// Ethernet, IPv4 and TCP with PSH and FIN in front of `payload` bytes; lengths and checksums are left undone.
+/// Ethernet, IPv4 and TCP with PSH and FIN before `payload` bytes; lengths and checksums are incomplete.
 fn tcp(payload: usize) -> Vec<u8> {
     let mut frame = vec![2; 12];
     frame.extend_from_slice(&[8, 0]);
@@ -126,7 +126,7 @@ fn checksums_that_a_sender_has_left_are_found_by_their_value_also_in_tunnels() {
     for (frame, expected) in [
         (with(left), right.clone()),
         (in_vxlan(&with(left)), in_vxlan(&right)),
-        // What is right or wrong stays so.
+        // Correct and incorrect checksums stay unchanged.
         (right.clone(), right.clone()),
         (with(left + 1), with(left + 1)),
         (with(left)[..60].to_vec(), with(left)[..60].to_vec()),
@@ -136,7 +136,7 @@ fn checksums_that_a_sender_has_left_are_found_by_their_value_also_in_tunnels() {
         complete(&mut completed);
         assert_eq!(completed, expected, "{frame:02x?}");
     }
-    // A checksum that equals that sum and is right all the same, for this payload of two bytes, stays as it is.
+    // A checksum that equals that sum but is correct, for this payload of two bytes, stays unchanged.
     let mut both = tcp(2);
     let left = 0x1400 + 3 + 6 + 22;
     both[50..52].copy_from_slice(&u16::to_be_bytes(left));

@@ -1,4 +1,4 @@
-//! What else Linux does with the packets it forwards stays in effect beside the switch's programs.
+//! Other work of Linux on the packets it forwards stays in effect beside the switch's programs.
 
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, OwnedFd};
@@ -39,7 +39,7 @@ fn source_nat_of_nftables_translates_flows_with_int() {
     world.tcp("10.94.3.1", 300_000);
     world.udp("10.94.3.1", (0..1_400).step_by(101));
 
-    // B sees the router's address, so that the flow was translated; what comes back finds its way.
+    // B sees the router's address, so the flow was translated; the answers are translated back.
     let receiver = world.inside(B, || UdpSocket::bind("10.94.3.1:0").unwrap());
     receiver.set_read_timeout(Some(PATIENCE)).unwrap();
     let sender = world.inside(A, || UdpSocket::bind("0.0.0.0:0").unwrap());
@@ -51,9 +51,9 @@ fn source_nat_of_nftables_translates_flows_with_int() {
     assert_eq!(sender.recv(&mut [0; 64]).unwrap(), 8);
 
     let (first, second) = (first.stop(), second.stop());
-    // What comes back are acknowledgements, as many as the receiver likes.
+    // Packets in the other direction are acknowledgements, in a number that the receiver decides.
     assert!(outcome(&first, "started") > 50 && outcome(&second, "started") > 10, "{first:?} {second:?}");
-    // Each takes out what the other has put in.
+    // Each removes the INT that the other has inserted.
     assert_eq!(outcome(&first, "started"), outcome(&second, "stripped"));
     assert_eq!(outcome(&second, "started"), outcome(&first, "stripped"));
     for status in [&first, &second] {
@@ -62,7 +62,7 @@ fn source_nat_of_nftables_translates_flows_with_int() {
     }
 }
 
-/// Drops UDP to port 999 in IPv4 without options, and leaves all else to the next program.
+/// Drops UDP to port 999 in IPv4 without options, and passes all else to the next program.
 fn foreign() -> Vec<u64> {
     let instruction = |code: u8, registers: u8, offset: i16, immediate: i32| {
         let ([a, b], [c, d, e, f]) = (offset.to_ne_bytes(), immediate.to_ne_bytes());
@@ -77,7 +77,7 @@ fn foreign() -> Vec<u64> {
         instruction(0x07, 3, 0, -8),
         instruction(0xb7, 4, 0, 2),
         instruction(0x85, 0, 0, 26),
-        // It has no such bytes, or another port: on.
+        // Such bytes are missing, or the port differs: continue.
         instruction(0x55, 0, 4, 0),
         instruction(0x69, 0xa1, -8, 0),
         instruction(0x55, 1, 2, i32::from(999_u16.to_be())),
@@ -120,7 +120,7 @@ fn programs_of_others_at_tcx_run_in_front_of_the_switchs_and_behind_them() {
                 }
 
                 let case = format!("{device}, {direction:?}, {order:?}, before: {is_there_before}");
-                // What was sent behind it has arrived.
+                // The packet sent behind it has arrived.
                 assert!(receivers[1].recv(&mut [0; 8]).is_ok(), "{case}");
                 receivers[0].set_read_timeout(Some(Duration::from_millis(50))).unwrap();
                 assert!(receivers[0].recv(&mut [0; 8]).is_err(), "{case}: the program has no effect");

@@ -2,7 +2,7 @@
 
 use crate::world::{A, B, FIRST, SECOND, World, drops, is_there, outcome};
 
-/// No more reports than a socket holds.
+/// No more reports than fit into a socket.
 const FEW: &str = "[report]\nversion = \"2.0\"\n";
 
 #[test]
@@ -21,7 +21,7 @@ fn tcp_and_udp_arrive_bit_for_bit_and_the_sink_reports_every_packet() {
     let (started, ended) = (outcome(&first, "started"), outcome(&second, "stripped"));
     assert!(started > 50, "{first:?}");
     assert_eq!(started, ended);
-    // Each sink has reported what came from the other side.
+    // Each sink has reported the packets from the other side.
     assert_eq!((outcome(&second, "started"), ended), (outcome(&first, "stripped"), right as u64));
     assert_eq!(left as u64, outcome(&first, "stripped"));
 }

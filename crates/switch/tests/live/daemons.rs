@@ -1,4 +1,5 @@
-//! Routing daemons (FRR) beside the switch's programs: they speak through its interfaces, and Linux forwards by their routes.
+//! Routing daemons (FRR) beside the switch's programs: they use its interfaces, and Linux forwards by their
+//! routes.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -13,21 +14,21 @@ use crate::kernel::{assert_is_balanced, config};
 use crate::world::{FIRST, SECOND, World, drops, outcome};
 
 const FOLDER: &str = "/usr/lib/frr";
-/// How long daemons may take to find each other.
+/// The longest wait for daemons to find each other.
 const LONG: Duration = Duration::from_secs(90);
 
-/// Daemons of one router, which end with this, and the folder of their files.
+/// The daemons of one router and the folder of their files; they end when this is dropped.
 struct Daemons {
     children: Vec<Child>,
     files: PathBuf,
 }
 
 impl Daemons {
-    /// OSPF by the interface `link` to the other router.
+    /// Starts OSPF on the interface `link` to the other router.
     fn start(world: &World, place: usize, link: &str, id: &str) -> Self {
         let files = std::env::temp_dir().join(world.name(place));
         std::fs::create_dir(&files).unwrap();
-        // The daemons run as a user of their own.
+        // The daemons run as a different user.
         std::fs::set_permissions(&files, Permissions::from_mode(0o777)).unwrap();
         let ospf = format!(
             "interface {link}\n ip ospf network point-to-point\n ip ospf hello-interval 1\n \
@@ -40,7 +41,7 @@ impl Daemons {
         daemons
     }
 
-    /// Waits for a file that a daemon makes.
+    /// Waits for a file that a daemon creates.
     fn await_file(&self, name: &str) {
         let since = Instant::now();
         while !self.files.join(name).exists() {

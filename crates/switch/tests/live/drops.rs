@@ -17,7 +17,7 @@ const COUNT: u8 = 7;
 /// A port that a rule of netfilter drops.
 const FORBIDDEN: u16 = 999;
 
-/// The reasons in reports of drops, and how often each of them is there.
+/// The reasons in drop reports, with their counts.
 fn reasons(reports: &[Vec<u8>]) -> BTreeMap<u8, usize> {
     let mut counts = BTreeMap::new();
     for report in reports {
@@ -57,7 +57,7 @@ fn packets_that_linux_drops_are_reported_with_its_reason() {
     let send = |to: &str, ttl: u32| {
         sender.set_ttl(ttl).unwrap();
         for number in 0..COUNT {
-            // What comes back of the ones before is of no interest.
+            // Errors of earlier packets are ignored.
             let is_sent = (0..100).any(|_| sender.send_to(&[number; 100], to).is_ok());
             assert!(is_sent, "{to}");
         }
@@ -97,7 +97,7 @@ fn what_arrives_and_what_sockets_do_with_it_is_no_drop_of_the_router() {
     let first = world.switch_of(FIRST, &config(11, "dscp", &["left"], 1_900, ""));
     let second = world.switch_of(SECOND, &config(12, "dscp", &["right"], 1_900, ""));
     let sender = world.inside(A, || UdpSocket::bind("0.0.0.0:0").unwrap());
-    // Nobody listens: at the router itself, and at the host behind it.
+    // No socket listens: at the router itself, and at the host behind it.
     for to in ["10.94.1.254:7", "10.94.3.1:7"] {
         for _ in 0..COUNT {
             assert!((0..100).any(|_| sender.send_to(b"x", to).is_ok()), "{to}");

@@ -1,4 +1,4 @@
-//! INT-MD that a program at XDP forwards by the kernel's routes.
+//! INT-MD forwarded by an XDP program with the kernel's routes.
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -17,10 +17,10 @@ use inband_switch::{LiveSwitch, Status};
 use crate::kernel::{KINDS, assert_is_balanced, config, int_frames, node, socket, through};
 use crate::world::{A, FIRST, PATIENCE, SECOND, World, outcome};
 
-/// Routers behind the switch, which nobody is.
+/// Addresses of routers behind the switch, which do not exist.
 const GATEWAYS: [[u8; 6]; 2] = [[2, 0, 0, 0, 1, 1], [2, 0, 0, 0, 1, 2]];
 
-/// The switch routes between a socket at its left and one at its right.
+/// A line where the switch routes between a socket at its left and one at its right.
 pub(crate) struct Line {
     pub(crate) world: World,
     pub(crate) left: Device,
@@ -31,7 +31,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Packets go on by the first `gateways` of the gateways.
+    /// Packets are forwarded to the first `gateways` of the gateways.
     pub(crate) fn new(gateways: usize) -> Option<Self> {
         let world = World::new()?;
         for (name, v4, v6) in
@@ -50,7 +50,7 @@ impl Line {
             let mut netlink = Netlink::open().unwrap();
             ["left", "right"].map(|name| device::find(&mut netlink, name).unwrap().unwrap())
         });
-        // Without it the other end of a pair of virtual devices takes no packets from XDP.
+        // Without it the other end of a veth pair accepts no packets from XDP.
         for (place, name) in [(A, "right"), (SECOND, "left")] {
             world.inside(place, || ethtool::set(name, Offload::ReceiveJoining, true).unwrap());
         }
@@ -66,7 +66,7 @@ impl Line {
         frame
     }
 
-    /// The frame as a router without INT sends it on.
+    /// The frame as a router without INT forwards it.
     pub(crate) fn routed(&self, frame: &[u8]) -> Vec<u8> {
         let mut frame = frame.to_vec();
         frame[..6].copy_from_slice(&GATEWAYS[0]);
@@ -82,12 +82,12 @@ impl Line {
         frame
     }
 
-    /// Sends a frame, and returns what comes out at the other end; `None`: nothing does.
+    /// Sends a frame, and returns the one that arrives at the other end; `None`: none arrives.
     pub(crate) fn exchange(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
         self.exchange_within(frame, PATIENCE)
     }
 
-    /// What has come out at the other end, if anything has.
+    /// The next frame that has arrived at the other end, if any.
     pub(crate) fn receive(&mut self) -> Option<Vec<u8>> {
         let mut received = self.to.receive(&mut self.batch).unwrap();
         let is_routed = |bytes: &[u8]| GATEWAYS.iter().any(|gateway| bytes[..6] == *gateway);
@@ -106,9 +106,10 @@ impl Line {
         None
     }
 
-    /// Attaches a program to XDP of the left device that is none of the switch's; it goes when what this returns is dropped.
+    /// Attaches a foreign program to XDP of the left device; it is detached when the returned value is
+    /// dropped.
     pub(crate) fn attach_foreign(&self) -> Ebpf {
-        // The switch's own object, which lets everything pass as long as it knows no interfaces.
+        // The switch's own object, which passes everything as long as it has no interfaces.
         let object = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/src/bpf/switch.bpf.o")).unwrap();
         let mut foreign = EbpfLoader::new().load(&object).unwrap();
         let program: &mut Xdp = foreign.program_mut("forward").unwrap().try_into().unwrap();
@@ -125,7 +126,7 @@ fn set(name: &str, value: &str) {
 
 fn add_routes(right: &Device, gateways: usize) {
     let mut netlink = Netlink::open().unwrap();
-    // The last is where tunnels end.
+    // The last is the end of tunnels.
     for (destination, prefix_length, network) in
         [("10.2.0.0", 16, "10.94.2."), ("fd94::", 112, "fd94:2::"), ("192.0.2.0", 24, "10.94.2.")]
     {
@@ -146,7 +147,7 @@ fn add_routes(right: &Device, gateways: usize) {
     }
 }
 
-/// A transit hop, with `text` behind it.
+/// The configuration of a transit hop, with `text` appended.
 pub(crate) fn transit(kind: &str, mtu: u32, xdp: &str, text: &str) -> String {
     config(11, kind, &[], mtu, &format!("{text}[switch]\nxdp = \"{xdp}\"\n"))
 }
@@ -164,7 +165,8 @@ fn packets_leave_the_fast_path_as_they_leave_the_engine() {
                 for frame in (0..3).flat_map(|hops| int_frames(kind, hops)) {
                     let before = count(&engine, "transit");
                     let expected = through(&mut engine, &line.routed(&frame), 1, 2);
-                    // What is longer than the interface sends may still have to be cut; it goes through the stack.
+                    // Packets longer than the interface's MTU may still have to be segmented; they pass the
+                    // stack.
                     let is_short = frame.len() <= 14 + mtu as usize;
                     fast += u64::from(is_short && count(&engine, "transit") > before);
 
@@ -218,8 +220,8 @@ fn equal_paths_of_the_fast_path_are_those_of_linux() {
     }
 }
 
-/// The packet as of another flow: with policy 0 by another source address, else by its port. Checksums are not looked at
-/// on the way.
+/// The packet in another flow: with policy 0 by another source address, else by its port. Checksums are not
+/// checked on the path.
 fn flow(frame: &[u8], number: u8) -> Vec<u8> {
     let mut frame = frame.to_vec();
     let is_v4 = frame[12..14] == [8, 0];
@@ -359,7 +361,7 @@ fn what_only_the_stack_can_answer_does_not_take_the_fast_path() {
     for frame in &changed {
         assert_eq!(line.from.send(std::iter::once(frame.as_slice())).unwrap(), 1);
     }
-    // What comes behind them shows that they have been seen.
+    // Packets behind them prove that they have been handled.
     let good = line.addressed(good);
 
     assert!(line.exchange(&good).is_some());

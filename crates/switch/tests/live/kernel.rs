@@ -1,4 +1,4 @@
-//! Linux forwards, and programs in the kernel do INT on the way.
+//! Linux forwards, and programs in the kernel do INT on the path.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
@@ -14,11 +14,11 @@ use inband_wire::Link;
 use crate::world::{A, B, FIRST, PATIENCE, SECOND, World, drops, outcome};
 
 pub(crate) const KINDS: [&str; 6] = ["dscp", "udp-port", "udp", "gre", "vxlan-gpe", "geneve"];
-/// What is the same whoever measures it: there is no queue, and no one measures the rest.
+/// Values that do not depend on the observer: there is no queue, and the rest is not measured.
 const INSTRUCTIONS: &str = "[\"node-id\", \"level1-interfaces\", \"queue-occupancy\", \"level2-interfaces\", \
      \"egress-utilization\", \"buffer-occupancy\"]";
 
-/// A node between `left` and `right`, of which it takes those in `edges` for edges.
+/// The configuration of a node between `left` and `right`, with those in `edges` as edges.
 pub(crate) fn config(id: u32, kind: &str, edges: &[&str], mtu: u32, text: &str) -> String {
     let interface = |number: u16, device: &str| {
         let edge = edges.contains(&device);
@@ -58,7 +58,7 @@ pub(crate) fn bridge(world: &World, place: usize) {
     });
 }
 
-/// Frames with UDP and TCP in IPv4 and IPv6, without INT and with right checksums.
+/// Frames with UDP and TCP in IPv4 and IPv6, without INT and with correct checksums.
 fn plain_frames(tunnel_port: u16) -> Vec<Vec<u8>> {
     let mut frames = Vec::new();
     for payload in [0, 1, 18, 1_000, 1_201] {
@@ -86,7 +86,8 @@ pub(crate) fn plain_frame(payload: usize, protocol: u8, is_v4: bool, port: u16) 
         l4.extend([0, 0]);
         6
     };
-    // What a tunnel's header may be: VXLAN-GPE with Ethernet inside, Geneve without an option and with one of others.
+    // Variants of a tunnel's payload: VXLAN-GPE with Ethernet inside, Geneve without an option and with
+    // foreign ones.
     let inner: &[u8] = match port {
         6081 if payload > 500 => &[2, 0, 0x65, 0x58, 0, 0, 7, 0, 0xff, 0xf0, 1, 0xe1, 1, 2, 3, 4],
         6081 => &[0, 0, 0x65, 0x58, 0, 0, 7, 0],
@@ -119,7 +120,7 @@ pub(crate) fn plain_frame(payload: usize, protocol: u8, is_v4: bool, port: u16) 
     [ethernet, ip, l4].concat()
 }
 
-/// The frame as `node` sends it; `None`: it does not.
+/// The frame as `node` sends it; `None`: it is not sent.
 pub(crate) fn through(node: &mut Node, frame: &[u8], ingress: u16, egress: u16) -> Option<Vec<u8>> {
     let mut buffer = [vec![0xa5; MAX_GROWTH], frame.to_vec()].concat();
     let mut expected = Frame::behind_headroom(&mut buffer).unwrap();
@@ -133,7 +134,7 @@ pub(crate) fn node(config: &str) -> Node {
     Node::new(&toml::from_str::<NodeConfig>(config).unwrap()).unwrap()
 }
 
-/// Sends a frame, and returns what comes out at the other end; `None`: nothing does.
+/// Sends a frame, and returns the one that arrives at the other end; `None`: none arrives.
 pub(crate) fn exchange(
     from: &FrameSocket,
     to: &FrameSocket,
@@ -153,7 +154,7 @@ pub(crate) fn exchange(
     None
 }
 
-/// Packets that a source of `kind` and `hops` nodes behind it have sent.
+/// Packets sent by a source of `kind` and `hops` nodes behind it.
 pub(crate) fn int_frames(kind: &str, hops: u32) -> Vec<Vec<u8>> {
     int_frames_with(kind, hops, INSTRUCTIONS)
 }
@@ -202,7 +203,7 @@ fn packets_leave_the_kernels_programs_as_they_leave_the_engine() {
             for name in ["transit", "pushed", "hops_exceeded", "mtu_exceeded"] {
                 assert_eq!(outcome(&status, name), counters(name), "{kind} {name} of {sent}");
             }
-            // What the bridge itself says of its groups has an extension header; empty tunnels are malformed.
+            // The bridge's own group messages have an extension header; empty tunnels are malformed.
             let others = outcome(&status, "no_int") + outcome(&status, "malformed");
             assert_eq!(status.kernel["to_engine"], others, "{kind}: {status:?}");
             assert_eq!(status.kernel["extended"], counters("pushed"), "{kind}");
@@ -211,7 +212,7 @@ fn packets_leave_the_kernels_programs_as_they_leave_the_engine() {
     }
 }
 
-/// Whatever was handed over was taken, and what was sent back came back.
+/// Every packet passed to the engine was received, and every packet it returned arrived.
 pub(crate) fn assert_is_balanced(status: &Status) {
     assert_eq!(
         status.kernel["to_engine"],
@@ -248,7 +249,7 @@ fn linux_routes_between_a_source_and_a_sink_that_the_engine_does() {
         assert_is_balanced(status);
         assert_eq!(status.kernel["from_engine"], status.kernel["taken"], "{status:?}");
     }
-    // Nothing is left on the interfaces, and Linux goes on forwarding.
+    // The interfaces are clean, and Linux continues to forward.
     world.udp("10.94.3.1", std::iter::once(100));
 }
 
@@ -270,7 +271,7 @@ fn frames_that_wait_for_the_engine_at_the_end_leave_and_are_counted() {
         let mut switch = LiveSwitch::start(&config).unwrap();
         sender.send_to(b"waits", to).unwrap();
         let since = Instant::now();
-        // The first to be handed over may be one of the kernel's own.
+        // The first packet passed on may be one of the kernel's own.
         while switch.status().interfaces[0].received_packets == 0 && since.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -296,7 +297,7 @@ fn nothing_that_looks_like_int_leaves_by_an_edge() {
     let (from, to) = (socket(&world, A, "right"), socket(&world, SECOND, "left"));
     let mut batch = Batch::new();
     for frame in int_frames("dscp", 1) {
-        // As it came from the host, and of a version that no one knows.
+        // As it came from the host, and with an unknown version.
         let expected = through(&mut engine, &frame, 1, 2);
         assert_eq!(exchange(&from, &to, &frame, &mut batch), expected);
     }

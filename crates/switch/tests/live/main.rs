@@ -1,4 +1,5 @@
-//! Switches between the network stacks of hosts, each a namespace. Needs root and BPF; says so otherwise.
+//! Switches between the network stacks of hosts, each a namespace. Needs root and BPF; skipped with a message
+//! otherwise.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod beside;

@@ -7,10 +7,10 @@ use crate::kernel::{
 };
 use crate::world::{A, FIRST, SECOND, World, drops, outcome};
 
-/// What hosts send at most.
+/// The MTU of hosts.
 const EDGE_MTU: usize = 1_500;
 
-/// A bridge whose device `right` carries what hosts send and no more, and sockets before and behind it.
+/// A bridge whose device `right` has the MTU of hosts, and sockets before and behind it.
 fn narrow_bridge(world: &World) -> (FrameSocket, FrameSocket) {
     bridge(world, FIRST);
     world.shrink(FIRST, "right");
@@ -82,7 +82,7 @@ fn what_has_no_room_for_int_on_a_link_between_switches_leaves_without_or_not_at_
                 assert_eq!(from.send(std::iter::once(frame.as_slice())).unwrap(), 1);
             }
         }
-        // What comes behind them is the next to arrive.
+        // A packet behind them is the next to arrive.
         let short = plain_frame(100, 17, true, 9);
         assert_eq!(exchange(&from, &to, &short, &mut batch), Some(short), "{kind}");
         let status = switch.stop();

@@ -9,10 +9,10 @@ const INSTRUCTIONS: &str = "\
 [source]
 instructions = [\"node-id\", \"hop-latency\", \"queue-occupancy\", \"ingress-timestamp\"]
 ";
-/// The rate on the way to B, bits a second.
+/// The rate towards B, bits per second.
 const RATE: u64 = 10_000_000;
-/// A datagram of 1,000 bytes as it waits, and as it is sent: with shim, MD header, one hop of five words, and what
-/// Ethernet adds.
+/// The size of a datagram of 1,000 bytes while it waits, and when it is sent: with shim, MD header, one hop
+/// of five words, and Ethernet's overhead.
 const WAITING_BYTES: u64 = 1_042;
 const SENT_BYTES: u64 = WAITING_BYTES + 4 + 12 + 20 + 24;
 
@@ -51,7 +51,7 @@ fn a_bottleneck_shows_its_depth_within_a_packet_and_the_latency_that_follows_fro
     // 50,000 bytes are 47 frames, and one more is being sent.
     let dropped = first.interfaces[1].drops.get("queue_full").copied().unwrap_or(0);
     assert_eq!(arrived + dropped, 60);
-    // Where the machine is busy, some are sent while others still come.
+    // On a busy machine, some are sent while others still arrive.
     let came_at = |report: &Vec<u8>| hop(report, 11).ingress_ns;
     let took_ns = came_at(reports.last().unwrap()) - came_at(&reports[0]);
     let sent_meanwhile = took_ns * RATE / (SENT_BYTES * 8 * 1_000_000_000) + 1;
@@ -64,12 +64,12 @@ fn a_bottleneck_shows_its_depth_within_a_packet_and_the_latency_that_follows_fro
 
     let hops: Vec<[Hop; 2]> = reports.iter().map(|report| [11, 12].map(|node| hop(report, node))).collect();
     assert_depth(&hops);
-    // From one kernel timestamp to the next is what the first switch says of itself, and the way of the link.
+    // The time between the kernel's timestamps is that in the first switch's metadata, plus the link's delay.
     let is_exact = |[first, second]: &&[Hop; 2]| {
         let truth = second.ingress_ns - first.ingress_ns;
         first.latency_ns.abs_diff(truth) <= (truth / 20).max(10_000)
     };
-    // Where the machine gives the processor to others in between, the frame is later than was said.
+    // Where the machine runs other processes in between, the frame is later than the metadata.
     let exact = hops.iter().filter(is_exact).count();
     assert!(exact * 10 >= hops.len() * 9, "{exact} of {} latencies are exact", hops.len());
 }
@@ -87,7 +87,7 @@ fn assert_depth(hops: &[[Hop; 2]]) {
     }
 }
 
-/// What a node says in a report.
+/// A node's metadata in a report.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     latency_ns: u64,

@@ -1,4 +1,4 @@
-//! Packets that the engine gets past the kernel's stack (AF_XDP).
+//! Packets that reach the engine past the kernel's stack (AF_XDP).
 
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,7 +18,7 @@ use crate::fast_path::Line;
 use crate::kernel::{KINDS, config, int_frames_with, node, socket, through};
 use crate::world::{A, B, FIRST, PATIENCE, SECOND, World, drops, outcome};
 
-/// Packets that ask for what does not depend on who measures it.
+/// Packets that request only values independent of the observer.
 fn frames(kind: &str, hops: u32) -> Vec<Vec<u8>> {
     int_frames_with(kind, hops, "[\"node-id\", \"level1-interfaces\", \"level2-interfaces\"]")
 }
@@ -44,7 +44,7 @@ fn packets_leave_the_rings_as_they_leave_the_engine() {
             let mut engine = node(&text);
             let mut sent = 0;
             for frame in (0..3).flat_map(|hops| frames(kind, hops)) {
-                // What is longer may have to be cut.
+                // Longer packets may have to be segmented.
                 if frame.len() > 14 + mtu as usize {
                     continue;
                 }
@@ -76,7 +76,8 @@ fn packets_leave_the_rings_as_they_leave_the_engine() {
     }
 }
 
-/// Both ends say the same as without the rings: ARP, neighbor discovery, offloads of hosts, the machine's own addresses.
+/// Results equal those without the rings: ARP, neighbor discovery, offloads of hosts, the host's own
+/// addresses.
 #[test]
 fn hosts_reach_each_other_and_the_switches_through_bridges_and_routers_with_either_socket() {
     for (io, forwarding) in
@@ -119,7 +120,7 @@ fn hosts_reach_each_other_and_the_switches_through_bridges_and_routers_with_eith
 #[test]
 fn a_tag_that_the_kernel_has_taken_out_stays_on_the_packet() {
     let Some(line) = Line::new(1) else { return };
-    // The host's program tags what it sends, as a VLAN device does.
+    // The host's program tags its frames, as a VLAN device does.
     let program = load_classifier(&tagging()).unwrap();
     let index = |place, name: &str| {
         line.world.inside(place, || device::find(&mut Netlink::open().unwrap(), name).unwrap().unwrap().index)
@@ -272,7 +273,7 @@ fn a_reload_under_traffic_loses_no_packet() {
         let to = receiver.local_addr().unwrap();
         let sender = world.inside(A, || UdpSocket::bind("0.0.0.0:0").unwrap());
         let (mut next, mut buffer) = (0_u32, [0; 64]);
-        // No more under way at a time than sockets hold.
+        // At most as many in flight at a time as sockets hold.
         for round in 0..30 {
             first.reload(FIRST, if round % 2 == 0 { &other } else { &text });
             for number in next..next + 50 {
@@ -295,9 +296,9 @@ fn a_reload_under_traffic_loses_no_packet() {
     }
 }
 
-/// The environment variable with the configuration of the next one.
+/// The environment variable with the configuration of the child's switch.
 const CHILD: &str = "INBAND_TEST_SWITCH";
-/// A packet of the time in which somebody begins or ends to forward may be lost.
+/// A packet may be lost while forwarding starts or ends.
 const SHORT: Duration = Duration::from_millis(200);
 
 #[test]
@@ -333,7 +334,7 @@ fn a_switch_that_is_killed_leaves_its_interfaces_as_they_were() {
         child.kill().unwrap();
         child.wait().unwrap();
 
-        // Linux forwards as it did.
+        // Linux forwards as before.
         let since = Instant::now();
         while line.exchange_within(&line.addressed(&frame), SHORT) != Some(line.routed(&frame)) {
             assert!(since.elapsed() < PATIENCE, "round {round}: something is left");
@@ -345,7 +346,7 @@ fn a_switch_that_is_killed_leaves_its_interfaces_as_they_were() {
             }
         });
     }
-    // And nothing is at XDP: it could not start otherwise.
+    // And no program is at XDP: it could not start otherwise.
     let status = line.world.switch_of(FIRST, &text).stop();
     assert_by_rings(&status);
 }

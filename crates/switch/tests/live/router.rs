@@ -1,4 +1,4 @@
-//! Switches that are routers by the kernel's tables.
+//! Switches that are routers, with the kernel's tables.
 
 use std::io::Read;
 use std::net::{SocketAddrV6, UdpSocket};
@@ -51,7 +51,7 @@ fn neighbours_that_are_there_for_good_stay_so() {
     });
     let switch = world.switch(FIRST, ROUTES);
 
-    // When it starts it finds out whether its neighbours are there.
+    // On start it checks whether its neighbours exist.
     std::thread::sleep(Duration::from_millis(1_500));
 
     let all = world.inside(FIRST, || neighbour::all(&mut Netlink::open().unwrap()).unwrap());

@@ -1,5 +1,6 @@
-//! How many packets with INT a second go through a switch: past the stack, through it, and through the engine, beside what
-//! forwards without looking at them. Measured in turn, in one run; `INBAND_ONLY=Rings,Sockets` leaves the others out.
+//! Packets with INT per second through a switch: past the stack, through it, and through the engine, compared
+//! with forwarding that does not read them. Measured alternately, in one run; `INBAND_ONLY=Rings,Sockets`
+//! omits the others.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,16 +20,16 @@ use crate::kernel::{config, node, plain_frame, through};
 use crate::world::{A, FIRST, SECOND, World};
 
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/speed.bpf.o");
-/// Frames of one measurement; of each way the median and the best of these.
+/// Frames in one measurement; of each datapath the median and the best are shown.
 const FRAMES: u32 = 1 << 17;
 const ROUNDS: usize = 9;
 /// `HEAD_BYTES`.
 const HEAD_BYTES: usize = 96;
 
-/// Who forwards in the middle.
+/// The datapath in the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// A program that redirects, without looking at the packet.
+    /// A program that redirects without reading the packet.
     Redirect,
     /// The switch, past the stack.
     FastPath,
@@ -42,24 +43,24 @@ enum Way {
     Sockets,
 }
 
-/// The frames' ends, and a program that redirects in the middle.
+/// The ends of the line, and a program that redirects in the middle.
 struct Bench {
     line: Line,
     ebpf: Ebpf,
     from: Device,
 }
 
-/// What one measurement has shown.
+/// The result of one measurement.
 #[derive(Clone, Copy, Debug)]
 struct Measured {
     /// Nanoseconds for each packet that arrived.
     ns: f64,
-    /// Of those that were sent, the share that arrived.
+    /// The share of sent packets that arrived.
     arrived: f64,
     taken: f64,
-    /// Of both processors.
+    /// CPU time of both processors.
     cpu_seconds: f64,
-    /// Of the switch's own thread for each packet, nanoseconds.
+    /// CPU time of the switch's own thread for each packet, nanoseconds.
     thread_ns: f64,
 }
 
@@ -71,7 +72,7 @@ impl Bench {
             program(&mut ebpf, name).load().unwrap();
         }
         let mut way = DevMap::try_from(ebpf.map_mut("WAY").unwrap()).unwrap();
-        // Indexes are those of the namespace in which this is said.
+        // Indexes are those of the namespace in which the map is written.
         line.world.inside(FIRST, || way.set(0, line.right.index, None, 0).unwrap());
         let device = |place, name| {
             line.world.inside(place, || device::find(&mut Netlink::open().unwrap(), name).unwrap().unwrap())
@@ -79,13 +80,13 @@ impl Bench {
         let (from, to) = (device(A, "right"), device(SECOND, "left"));
         attach(&line.world, A, &mut ebpf, "generate", from.index);
         attach(&line.world, SECOND, &mut ebpf, "take", to.index);
-        // Without a program there, the middle takes redirected packets all the same.
+        // Without a program there, the middle accepts redirected packets anyway.
         line.world.inside(FIRST, || ethtool::set("left", Offload::ReceiveJoining, true).unwrap());
         line.world.inside(A, || assert!(xdp::takes_redirected(from.index).unwrap()));
         Some(Self { line, ebpf, from })
     }
 
-    /// How many packets have arrived.
+    /// The number of packets that have arrived.
     fn taken(&self) -> u64 {
         let map = PerCpuArray::<_, u64>::try_from(self.ebpf.map("TAKEN").unwrap()).unwrap();
         map.get(&0, 0).unwrap().iter().sum()
@@ -97,7 +98,7 @@ impl Bench {
         let mut map: Array<_, [u8; HEAD_BYTES]> =
             Array::try_from(self.ebpf.map_mut("HEAD").unwrap()).unwrap();
         map.set(0, head, 0).unwrap();
-        // `struct xdp_md`: the end of the data, the device and the queue that it comes by.
+        // `struct xdp_md`: the end of the data, and the device and queue that it came by.
         let mut context = [0_u8; 24];
         context[4..8].copy_from_slice(&u32::try_from(frame.len()).unwrap().to_ne_bytes());
         context[12..16].copy_from_slice(&self.from.index.to_ne_bytes());
@@ -136,7 +137,7 @@ impl Bench {
         self.send(frame, 1_024);
         std::thread::sleep(Duration::from_millis(20));
         let (before, cpu, since) = (self.taken(), cpu_seconds(), Instant::now());
-        // The engine is a thread of its own: what counts is what it sends in a second.
+        // The engine is a separate thread: its result is the packets it sends per second.
         let (sent, took) = if matches!(way, Way::Rings | Way::Sockets) {
             let mut sent = 0;
             while since.elapsed() < Duration::from_secs(1) {
@@ -197,7 +198,7 @@ fn attach(world: &World, place: usize, ebpf: &mut Ebpf, name: &str, device: u32)
     world.inside(place, || program.attach_to_if_index(device, XdpMode::Driver).unwrap());
 }
 
-/// What the machine's processors have worked since it started.
+/// CPU time of the machine's processors since boot.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/stat").unwrap();
     let fields: Vec<f64> =
@@ -206,7 +207,7 @@ fn cpu_seconds() -> f64 {
     (fields.iter().take(8).sum::<f64>() - fields[3] - fields[4]) / 100.0
 }
 
-/// A packet of `length` bytes in all with the metadata of three hops, two words each.
+/// A packet of `length` bytes in total with the metadata of three hops, two words each.
 fn frame(length: usize) -> Vec<u8> {
     let text = |id| {
         let text = config(id, "dscp", if id == 1 { &["left"] } else { &[] }, 2_000, "");
@@ -247,7 +248,7 @@ fn measure_packets_a_second() {
         for (way, mut measured) in ways.iter().zip(rounds) {
             measured.sort_by(|a, b| a.ns.total_cmp(&b.ns));
             let (best, median) = (measured[0], measured[ROUNDS / 2]);
-            // What is lost was not forwarded.
+            // Lost packets were not forwarded.
             assert!(best.arrived > 0.5 || matches!(way, Way::Rings | Way::Sockets), "{way:?}: {best:?}");
             let name = format!("{way:?}");
             println!(

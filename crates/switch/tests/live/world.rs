@@ -25,21 +25,21 @@ pub(crate) const FIRST: usize = 1;
 pub(crate) const SECOND: usize = 2;
 pub(crate) const B: usize = 3;
 
-/// The namespaces; they go when this is dropped.
+/// The namespaces; removed when this is dropped.
 pub(crate) struct World {
     names: Vec<String>,
     pub(crate) namespaces: Vec<Namespace>,
 }
 
 static WORLDS: AtomicU32 = AtomicU32::new(0);
-/// The longest a test waits for something.
+/// The longest wait of a test.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-/// Devices carry INT beside a full packet of the hosts.
+/// Devices carry INT in addition to a full packet of the hosts.
 const MTU: u32 = 2_000;
 
 impl World {
-    /// The namespaces, connected: `left` and `right` are the devices of each. `None`, and a word why, where this user
-    /// may not.
+    /// The namespaces, connected: `left` and `right` are the devices of each. `None`, with a message, where
+    /// this user may not.
     pub(crate) fn new() -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             eprintln!("skipped: only root creates network namespaces");
@@ -80,7 +80,7 @@ impl World {
         });
     }
 
-    /// Waits until the kernel takes packets for the links of a namespace.
+    /// Waits until the kernel accepts packets for the links of a namespace.
     fn await_links(&self, place: usize) {
         self.inside(place, || {
             let mut netlink = Netlink::open().unwrap();
@@ -99,7 +99,7 @@ impl World {
         self.namespaces[place].inside(work).unwrap()
     }
 
-    /// Gives a device an address, as `10.0.0.1/24`.
+    /// Adds an address such as `10.0.0.1/24` to a device.
     pub(crate) fn address(&self, place: usize, name: &str, text: &str) {
         let (ip, length) = text.split_once('/').unwrap();
         self.inside(place, || {
@@ -110,7 +110,7 @@ impl World {
         });
     }
 
-    /// Adds a route, as `10.0.0.0/8`, by a gateway behind a device.
+    /// Adds a route such as `10.0.0.0/8`, by a gateway behind a device.
     pub(crate) fn route(&self, place: usize, name: &str, text: &str, gateway: &str) {
         let (destination, length) = text.split_once('/').unwrap();
         self.inside(place, || {
@@ -134,8 +134,8 @@ impl World {
         }
     }
 
-    /// Hosts in networks of their own, for switches that are routers. The link between the switches alone carries packets
-    /// that are longer than those of hosts.
+    /// Hosts in networks of their own, for switches that are routers. Only the link between the switches
+    /// carries packets longer than those of hosts.
     pub(crate) fn three_networks(&self) {
         for (place, device, v4, v6) in [
             (A, "right", "10.94.1.1/24", "fd94:1::1/64"),
@@ -162,7 +162,7 @@ impl World {
         }
     }
 
-    /// Hosts send packets of the usual size.
+    /// Sets a device to the usual MTU of hosts.
     pub(crate) fn shrink(&self, place: usize, name: &str) {
         self.inside(place, || {
             let mut netlink = Netlink::open().unwrap();
@@ -171,22 +171,23 @@ impl World {
         });
     }
 
-    /// Runs a command in a namespace; whether it succeeds.
+    /// Runs a command in a namespace; returns whether it succeeded.
     pub(crate) fn run(&self, place: usize, command: &str) -> bool {
         let mut words = command.split(' ');
         let mut command = self.namespaces[place].command(words.next().unwrap()).unwrap();
         command.args(words).status().is_ok_and(|status| status.success())
     }
 
-    /// Starts a switch, with its reports going to a socket in its namespace.
+    /// Starts a switch that sends its reports to a socket in its namespace.
     pub(crate) fn switch(&self, place: usize, text: &str) -> Running {
         self.switch_of(place, &config(place, text))
     }
 
-    /// The same with a whole configuration.
+    /// The same with a complete configuration.
     pub(crate) fn switch_of(&self, place: usize, text: &str) -> Running {
         let namespace = Namespace::open(&self.names[place]).unwrap();
-        // The socket of a switch before may still be open in a child of another test, between fork and exec.
+        // The socket of an earlier switch may still be open in a child of another test, between fork and
+        // exec.
         let is_taken = |bound: &io::Result<UdpSocket>| {
             bound.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)
         };
@@ -271,7 +272,7 @@ pub(crate) struct Running {
     stop: Arc<AtomicBool>,
     reload: std::sync::mpsc::Sender<NodeConfig>,
     thread: Option<JoinHandle<Status>>,
-    /// What its thread has worked from its start to its end, nanoseconds.
+    /// CPU time of its thread from start to end, nanoseconds.
     pub(crate) worked_ns: Arc<AtomicU64>,
     pub(crate) reports: UdpSocket,
 }
@@ -286,7 +287,7 @@ impl Running {
         let (reload, reloads) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             namespace.enter().unwrap();
-            // Whatever the tests try works with these.
+            // Everything the tests do works with these.
             inband_switch::keep_needed().unwrap();
             let mut switch = LiveSwitch::start(&config).unwrap();
             let since = thread_ns();
@@ -309,13 +310,13 @@ impl Running {
         self.reload.send(toml::from_str(&config(place, text)).unwrap()).unwrap();
     }
 
-    /// Ends the switch; what it says of itself then.
+    /// Ends the switch; returns its last status.
     pub(crate) fn stop(mut self) -> Status {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().unwrap()
     }
 
-    /// The datagrams of reports that have come, until none comes for a while.
+    /// The datagrams of reports received until none arrives for a while.
     pub(crate) fn take_reports(&self) -> Vec<Vec<u8>> {
         self.reports.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
         let (mut reports, mut buffer) = (Vec::new(), vec![0; 65_536]);
@@ -334,23 +335,23 @@ impl Drop for Running {
     }
 }
 
-/// What this thread has worked, nanoseconds.
+/// CPU time of this thread, nanoseconds.
 fn thread_ns() -> u64 {
     let worked = clock_gettime(ClockId::ThreadCPUTime);
     (worked.tv_sec * 1_000_000_000 + worked.tv_nsec).cast_unsigned()
 }
 
-/// How often something happened, by its name.
+/// The number of packets with the outcome `name`.
 pub(crate) fn outcome(status: &Status, name: &str) -> u64 {
     status.outcomes.get(name).copied().unwrap_or_else(|| panic!("no outcome {name}: {:?}", status.outcomes))
 }
 
-/// How many frames went nowhere, whatever the cause.
+/// The number of dropped frames, whatever the cause.
 pub(crate) fn drops(status: &Status) -> u64 {
     status.interfaces.iter().flat_map(|port| port.drops.values()).sum()
 }
 
-/// Whether a program is there.
+/// Whether a program is installed.
 pub(crate) fn is_there(program: &str) -> bool {
     Command::new(program).arg("-V").output().is_ok()
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{BtfError, enumerators};
 
-/// BTF of these types, each its three words and what is behind them, and of these strings.
+/// BTF of these types, each its three words and the bytes behind them, and of these strings.
 fn btf(types: &[&[u32]], strings: &[u8]) -> Vec<u8> {
     let types: Vec<u8> = types.concat().iter().flat_map(|word| word.to_ne_bytes()).collect();
     let length = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap();

@@ -7,7 +7,7 @@ use inband_wire::drop_reason::Table;
 use super::{CAUSES, Cause, Hints, OF_CLASSIFIERS};
 use crate::drops::reasons::Reasons;
 
-/// Names that kernel 6.18 does not have: of earlier kernels, and of later ones.
+/// Names missing from kernel 6.18: of earlier and of later kernels.
 const ELSEWHERE: [&str; 3] = ["PTYPE_ABSENT", "VXLAN_NO_REMOTE", "QDISC_BURST_DROP"];
 
 fn mentioned() -> Vec<&'static str> {
