@@ -1,5 +1,4 @@
-//! The maps and structures that the agent shares with the programs in the kernel; `bpf/intf.h` defines them
-//! in C.
+//! The maps and structures shared with the programs in the kernel; `bpf/intf.h` defines them in C.
 
 use std::net::{IpAddr, Ipv6Addr};
 

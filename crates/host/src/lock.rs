@@ -6,8 +6,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 
 use crate::error::HostError;
 
-/// A name that one process of a network namespace can have; it is free again after that process, however it
-/// ends.
+/// A name that one process of a network namespace can have; it is free again when that process ends.
 #[derive(Debug)]
 pub(crate) struct Lock(#[expect(dead_code, reason = "holding it is all")] UnixListener);
 

@@ -108,8 +108,7 @@ impl Programs {
     }
 }
 
-/// The addresses whose INT the kernel's program `id` removes; none where an earlier version has no such
-/// table.
+/// The addresses whose INT the kernel's program `id` removes; none if an earlier version has no such table.
 pub(crate) fn granted_by(id: u32) -> Vec<IpAddr> {
     let is_it = |program: &aya::programs::ProgramInfo| program.id() == id;
     let found = aya::programs::loaded_programs().filter_map(Result::ok).find(is_it);

@@ -19,8 +19,7 @@ pub struct Removed {
     pub shims: usize,
 }
 
-/// Detaches the sinks and removes the shims that agents left; without `settings` those with the default
-/// names.
+/// Detaches the sinks and removes the shims that agents left; without `settings` those with default names.
 ///
 /// # Errors
 /// An agent that runs, or an error of the system.

@@ -111,8 +111,7 @@ fn mask(length: u32) -> u128 {
     u128::MAX.checked_shl(128 - length).unwrap_or(0)
 }
 
-/// Refuses keys that the programs do not read: they match addresses, protocol and ports of the outermost
-/// packet.
+/// Refuses keys that the programs do not read: they match addresses, protocol and ports of the outer packet.
 fn check(entry: &WatchEntry) -> Result<(), HostError> {
     let instead = "entries of addresses, protocol and ports";
     let given = [
@@ -174,8 +173,7 @@ fn rule_of(entry: &WatchEntry) -> Rule {
     }
 }
 
-/// The rules without a prefix, and for every prefix the rules of all that contain it: the map finds only the
-/// longest.
+/// The rules without a prefix, and per prefix the rules of all that contain it: lookups find the longest.
 fn by_prefix(side: &Side) -> (u64, Vec<(MappedPrefix, u64)>) {
     let any = side.iter().filter(|(prefix, _)| prefix.is_none()).fold(0, |bits, (_, bit)| bits | bit);
     let given: Vec<_> = side.iter().filter_map(|(prefix, bit)| Some(((*prefix)?, *bit))).collect();

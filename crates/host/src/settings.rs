@@ -75,15 +75,14 @@ pub struct HostSection {
     /// The prefix of the shims' names; default `int`: int0 and int1 for the first device.
     #[serde(default = "shim_name")]
     pub shim: String,
-    /// Minimum time between two events of one flow, microseconds; default 10,000. 0: an event for every
-    /// packet.
+    /// Minimum time between two events of one flow, microseconds; default 10,000. 0: one for every packet.
     #[serde(default = "interval_us")]
     pub interval_us: u32,
     /// Which packets of a watched flow get INT; default `slices`.
     #[serde(default)]
     pub coverage: Coverage,
-    /// The number of hops, this host included, that segments of TCP leave room for; default 6. 0: this host
-    /// alone.
+    /// The number of hops, this host included, that TCP segments leave room for; default 6. 0: this host
+    /// only.
     #[serde(default = "room_hops")]
     pub room_hops: u8,
     /// The clock of timestamps; default `realtime`.

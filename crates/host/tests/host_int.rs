@@ -1,5 +1,4 @@
-//! A sink removes what Host-INT's own programs insert. The packets are theirs, from a trial between two
-//! hosts.
+//! A sink removes what Host-INT's own programs insert. The packets are theirs, captured between two hosts.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 #[path = "support/programs.rs"]

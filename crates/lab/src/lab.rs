@@ -104,7 +104,7 @@ impl Lab {
     /// each stage.
     ///
     /// # Errors
-    /// The lab is up, or a name or address of it is in use; what the kernel says.
+    /// The lab is up, or a name or address of it is in use; an error of the kernel.
     pub fn up(&self, mut progress: impl FnMut(&str)) -> Result<(), LabError> {
         if !rustix::process::geteuid().is_root() {
             return Err(LabError::Usage("a lab needs root: it creates network namespaces".into()));

@@ -45,8 +45,7 @@ pub struct Received<'a> {
 /// The work that would turn a frame into one on a wire: `struct virtio_net_hdr`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unfinished {
-    /// The start of the checksummed part, and the offset of the checksum in it; `None`: checksums are
-    /// complete.
+    /// The start of the checksummed part, and the offset of the checksum in it; `None`: nothing to do.
     pub checksum: Option<(usize, usize)>,
     /// The kind of a super-packet, and the bytes of payload of each segment; `None`: not a super-packet.
     pub segments: Option<(Segments, usize)>,

@@ -1,5 +1,4 @@
-//! Linux interfaces for network programs: netlink, ethtool, packet sockets, clocks, links of BPF programs,
-//! namespaces.
+//! Linux interfaces for network programs: netlink, ethtool, packet sockets, clocks, BPF links, namespaces.
 //!
 //! This crate is independent of INT. It contains the system calls without a safe wrapper, so that the crates
 //! above it have no `unsafe` of their own. Every function works in the network namespace of the thread that

@@ -25,8 +25,7 @@ pub fn attach(program: BorrowedFd<'_>, interface: u32, mode: XdpMode) -> io::Res
     tcx::create_link(program, interface, XDP, mode as u32)
 }
 
-/// Whether a device sends packets that programs on other devices redirect to it. `false` also where this is
-/// unknown.
+/// Whether a device sends packets that programs on other devices redirect to it; `false` if unknown.
 ///
 /// # Errors
 /// An error of the kernel.

@@ -13,8 +13,7 @@ use inband_linux::netlink::{Group, Heard, Monitor, Netlink};
 use inband_linux::route::{self, NextHop, Route};
 use inband_linux::veth::{self, End};
 
-/// Two namespaces, `a` with one end of a pair of devices and `b` with the other; removed when this is
-/// dropped.
+/// Two namespaces, `a` and `b`, with a pair of devices between them; removed when this is dropped.
 struct Pair {
     names: [String; 2],
 }

@@ -127,8 +127,7 @@ impl Follower {
         let theirs = Arc::clone(&shared);
         let follow = move || {
             while !theirs.stop.load(Ordering::Relaxed) {
-                // A failure is temporary, such as a device that disappeared meanwhile; the next round
-                // retries.
+                // A failure is temporary, such as a device that disappeared; the next round retries.
                 let _ = follow_once(&mut monitor, &mut netlink, &requests, &theirs, &mut guard);
             }
         };

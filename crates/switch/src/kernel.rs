@@ -1,4 +1,4 @@
-//! A switch whose packets Linux forwards: programs on its interfaces do INT on the way.
+//! A switch whose packets Linux forwards, with programs on its interfaces that do INT.
 //!
 //! A program on the ingress records when a packet arrives; one on the egress adds this node's metadata to
 //! INT-MD. What the programs cannot do, such as the work of source and sink at an edge, comes here by a

@@ -167,8 +167,7 @@ impl Rings {
         pool.memory = Some(memory);
     }
 
-    /// Queues a packet for the device until the next [`flush`](Self::flush); returns it where there is no
-    /// room.
+    /// Queues a packet until the next [`flush`](Self::flush); returns it where there is no room.
     pub(crate) fn send(&mut self, packet: Packet, pool: &mut Pool) -> Result<(), Packet> {
         let (Some(memory), Some(socket)) = (&mut pool.memory, self.sockets.first_mut()) else {
             return Err(packet);

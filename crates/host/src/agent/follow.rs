@@ -33,7 +33,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Gives up what is not in the plan any more, and takes up what is new in it.
+    /// Releases devices that are not in the plan, and opens those that are new in it.
     pub(super) fn follow_devices(&mut self) -> Result<(), HostError> {
         self.ports.follow(&self.plan, &mut self.kernel, &mut self.control, &mut self.notes)?;
         self.configure_ports()

@@ -1,5 +1,4 @@
-//! The agent, which makes the host a source and a sink: programs on its devices, and one engine for their
-//! events.
+//! The agent, which makes the host a source and a sink: programs on its devices, and one engine for events.
 
 mod control;
 mod end;

@@ -45,8 +45,7 @@ impl Reporter {
     /// Sends the reports that are due.
     fn send(&mut self) {
         while let Some(output) = self.engine.poll_output() {
-            // The engine works on copies of headers: everything it would send but reports is already on its
-            // way.
+            // The engine works on copies of headers: everything else that it would send has already left.
             if let Output::Report(datagram) = output {
                 self.senders.send(&datagram);
             }

@@ -36,8 +36,7 @@ struct Sender {
 const RETRY_NS: u64 = 1_000_000_000;
 
 impl Senders {
-    /// Opens a socket for each session; a collector that cannot be reached is retried later, and is in the
-    /// notes.
+    /// Opens a socket for each session; a collector that cannot be reached is noted and retried later.
     pub(super) fn open(report: &ReportConfig) -> (Self, Vec<String>) {
         let mut notes = Vec::new();
         let mut sender = |session: &ReportConfig| {

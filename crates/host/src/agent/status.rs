@@ -21,8 +21,7 @@ pub struct FlowStatus {
     pub state: FlowState,
     /// The rest of its lease, milliseconds; 0: none.
     pub lease_ms: u64,
-    /// The number of packets with INT counted on both sides, and the number of them lost; `None`: not
-    /// counted.
+    /// The numbers of packets with INT counted on both sides, and of those lost; `None`: not counted.
     pub counted: Option<(u64, u64)>,
 }
 

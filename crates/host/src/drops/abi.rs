@@ -1,5 +1,4 @@
-//! The maps and structures that the agent shares with the program that watches drops; `bpf/drops.h` defines
-//! them in C.
+//! The maps and structures shared with the drop program; `bpf/drops.h` defines them in C.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 

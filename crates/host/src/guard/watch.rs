@@ -43,8 +43,7 @@ const DRAIN: Duration = Duration::from_millis(50);
 /// # Errors
 /// An error of the system.
 pub fn run(socket: &OwnedFd) -> io::Result<()> {
-    // The guard has to survive signals to the agent's process group; this fails only where it leads a group
-    // already.
+    // The guard has to survive signals to the agent's process group; this fails only if it leads a group.
     let _ = rustix::process::setsid();
     // It also has to survive `killall` with the agent's name, which it would share. Failure is harmless.
     let _ = rustix::thread::set_name(NAME);
@@ -77,7 +76,7 @@ fn listen(socket: BorrowedFd<'_>, held: &mut Held) -> io::Result<End> {
     }
 }
 
-/// Removes the shims, which no packet enters any more, and releases the links once no source sends INT.
+/// Removes the shims, which packets have ceased to enter, and releases the links once no source sends INT.
 fn wind_up(held: Held) -> io::Result<()> {
     let Held { links, shims, linger } = held;
     thread::sleep(DRAIN);

@@ -107,8 +107,8 @@ pub(crate) struct Probe {
 /// The effect of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// INT may be started in the flow until `until`, in packets up to `mtu`; from `renew_at` on it is probed
-    /// again.
+    /// INT may be started in the flow until `until`, in packets up to `mtu`; it is probed again from
+    /// `renew_at`.
     Proof { flow: Flow, until: u64, renew_at: u64, mtu: u32 },
     /// The destination ends all leases, and expects an acknowledgement.
     Withdrawn { flows: Vec<Flow>, message: Message },

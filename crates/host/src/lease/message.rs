@@ -68,7 +68,7 @@ pub(crate) enum Body {
     Refuse(Refusal),
     /// The end of all leases.
     Withdraw,
-    /// No INT is sent any more: acknowledges the withdrawal.
+    /// The sender has stopped INT: acknowledges the withdrawal.
     Withdrawn,
     /// Agrees to an ask.
     Agree,

@@ -244,8 +244,7 @@ impl Exchange {
 
     fn nonce(&self) -> u64 {
         let mut bytes = [0; 8];
-        // Without random numbers all nonces are equal, and the trial at worst mistakes one answer for
-        // another.
+        // Without random numbers all nonces are equal: the trial at worst mistakes one answer for another.
         let _ = self.random.fill(&mut bytes);
         u64::from_ne_bytes(bytes)
     }

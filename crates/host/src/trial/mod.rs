@@ -22,8 +22,7 @@ pub use outcome::{EncapsulationTrial, Outlook, PeerAgent, Trial};
 
 /// Tries the path to `destination` with the settings of this host's agent, which need not run.
 ///
-/// It sends at most about twenty probes, which a host without a sink drops, and some datagrams to the control
-/// port.
+/// It sends about twenty probes, which a host without a sink drops, and some datagrams to the control port.
 ///
 /// # Errors
 /// Settings that cannot be applied, no route, a device without Ethernet frames, or an error of the system.

@@ -160,7 +160,7 @@ impl Deref for Chunk {
 
     fn deref(&self) -> &[u8] {
         // SAFETY: the chunk's number is below the number of chunks of the region, which lives as long as this, and its
-        // bytes are initialised; whoever has the chunk is the only one, as the kernel has only chunks in `lent`.
+        // bytes are initialised; the chunk has a single owner, as the kernel has only chunks in `lent`.
         unsafe { slice::from_raw_parts(self.start(), CHUNK_BYTES) }
     }
 }

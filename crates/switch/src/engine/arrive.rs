@@ -90,8 +90,7 @@ impl Switch {
         }
     }
 
-    /// Counts an incoming packet and dispatches it. `may_leave`: its sender may have left the checksum to a
-    /// device.
+    /// Counts an incoming packet and dispatches it. `may_leave`: its checksum may be left to a device.
     fn arrive(&mut self, mut packet: Packet, may_leave: bool) {
         if let Some(port) = packet.ingress.and_then(|ingress| self.ports.get_mut(ingress)) {
             port.counts.received_packets += 1;

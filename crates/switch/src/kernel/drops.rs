@@ -101,8 +101,7 @@ impl Drops {
         Ok(drops)
     }
 
-    /// Excludes what is no loss of a forwarded packet: used packets, and the handling by the host's own
-    /// sockets.
+    /// Excludes what is no loss of a forwarded packet: used packets, and drops by the host's own sockets.
     fn set_no_losses(&mut self) -> io::Result<()> {
         let no_losses: Vec<u32> = self
             .meaning

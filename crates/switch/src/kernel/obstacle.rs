@@ -67,8 +67,7 @@ impl fmt::Display for Obstacle {
 #[derive(Debug)]
 pub(super) struct Facts<'a> {
     devices: &'a [Device],
-    /// Whether the configuration demands bypassing the stack even where something there would see the
-    /// packets.
+    /// Whether the configuration demands bypassing the stack even where something there would see packets.
     is_demanded: bool,
     qdiscs: Vec<Qdisc>,
     /// An obstacle on all interfaces.

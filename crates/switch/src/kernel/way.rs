@@ -65,8 +65,7 @@ impl Way {
         let end = MAX_GROWTH + length;
         let mut start = end - frame.len();
         if let Some(tag) = tag {
-            // The device inserted the tag behind the addresses of the header; it belongs behind the frame's
-            // own.
+            // The device inserted the tag behind the header's addresses; it belongs behind the frame's own.
             buffer.copy_within(start..start + ADDRESS_BYTES, start - TAG_BYTES);
             start -= TAG_BYTES;
             if let Some(place) = buffer.get_mut(start + ADDRESS_BYTES..start + ADDRESS_BYTES + TAG_BYTES) {

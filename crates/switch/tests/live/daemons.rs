@@ -1,5 +1,4 @@
-//! Routing daemons (FRR) beside the switch's programs: they use its interfaces, and Linux forwards by their
-//! routes.
+//! Routing daemons (FRR) beside the switch's programs: Linux forwards by the daemons' routes.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;

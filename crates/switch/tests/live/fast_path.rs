@@ -106,8 +106,7 @@ impl Line {
         None
     }
 
-    /// Attaches a foreign program to XDP of the left device; it is detached when the returned value is
-    /// dropped.
+    /// Attaches a foreign program to XDP of the left device until the returned value is dropped.
     pub(crate) fn attach_foreign(&self) -> Ebpf {
         // The switch's own object, which passes everything as long as it has no interfaces.
         let object = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/src/bpf/switch.bpf.o")).unwrap();

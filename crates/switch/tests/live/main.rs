@@ -1,5 +1,4 @@
-//! Switches between the network stacks of hosts, each a namespace. Needs root and BPF; skipped with a message
-//! otherwise.
+//! Switches between the network stacks of hosts in namespaces. Needs root and BPF; skipped otherwise.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod beside;

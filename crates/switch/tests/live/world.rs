@@ -186,8 +186,7 @@ impl World {
     /// The same with a complete configuration.
     pub(crate) fn switch_of(&self, place: usize, text: &str) -> Running {
         let namespace = Namespace::open(&self.names[place]).unwrap();
-        // The socket of an earlier switch may still be open in a child of another test, between fork and
-        // exec.
+        // The socket of an earlier switch may still be open in a child of another test before its exec.
         let is_taken = |bound: &io::Result<UdpSocket>| {
             bound.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)
         };

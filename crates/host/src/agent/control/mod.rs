@@ -134,7 +134,7 @@ impl Control {
         let Some(reply_port) = self.sockets.reply_port(unproven.flow.source, address) else { return };
         let (nonce, other) = (self.nonce(), self.nonce());
         let Some(probe) = self.asker.handle_unproven(unproven, reply_port, now, nonce) else { return };
-        // It lets answers through a firewall of this host, and its answer gives the reason where no probe
+        // It lets answers through this host's firewall, and its answer gives the reason where no probe
         // arrives.
         if let Some(question) = self.asker.ask(&unproven.flow, now, other) {
             self.sockets.ask(address, question);
@@ -355,8 +355,7 @@ impl Control {
         }
     }
 
-    /// An unpredictable number; 0, the same for all, without random numbers, so that no lease follows from
-    /// it.
+    /// An unpredictable number; 0, the same for all, without random numbers, so that no lease follows.
     fn nonce(&self) -> u64 {
         let mut bytes = [0; 8];
         match self.random.fill(&mut bytes) {
