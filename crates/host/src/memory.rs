@@ -8,7 +8,7 @@ use aya::maps::Map;
 
 /// The tables with an entry for each flow; an evicted flow starts anew.
 pub(crate) const FLOW_TABLES: [&str; 2] = ["FLOWS", "SLICED_FLOWS"];
-/// The range of flows in each of them.
+/// The maximum number of flows in each of them; the minimum is [`MIN_FLOWS`].
 pub(crate) const MAX_FLOWS: u32 = 65_536;
 pub(crate) const MIN_FLOWS: u32 = 1_024;
 /// Maximum size of the tables of the program that watches drops, bytes.

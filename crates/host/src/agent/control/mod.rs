@@ -111,7 +111,7 @@ impl Control {
         self.granter.waiting().next().is_some()
     }
 
-    /// The number of sources with a lease.
+    /// The number of pairs of addresses with a lease.
     pub(super) fn leases_granted(&self) -> usize {
         self.granter.granted(clock::monotonic())
     }
