@@ -57,6 +57,24 @@ fn a_tunnel_whose_inner_packet_is_cut_off_is_a_flow_of_its_own() {
 }
 
 #[test]
+fn a_later_fragment_belongs_to_the_flow_of_its_tunnel() {
+    let mut fragment = plain_packet(&flow(3), 64);
+    // Fragment offset 185, and the header checksum that goes with it.
+    fragment[6..8].copy_from_slice(&185_u16.to_be_bytes());
+    let checksum = u16::from_be_bytes([fragment[10], fragment[11]]);
+    fragment[10..12].copy_from_slice(&checksum.wrapping_sub(185).to_be_bytes());
+    let tunnel = Flow { destination_port: 4789, ..flow(9) };
+    let mut lab = Lab::new();
+
+    lab.report(3, &sink_report(&in_vxlan(&[1, 2, 3], &fragment)));
+
+    assert_eq!(lab.only_flow().flow, tunnel);
+    assert_eq!(lab.paths(), [[1, 2, 3]]);
+    assert_eq!(flows(InnerType::Ipv4, &in_vxlan(&[], &fragment)), [tunnel], "without INT as well");
+    assert_eq!(flows(InnerType::Ipv4, &fragment), [], "and without a tunnel there is none");
+}
+
+#[test]
 fn int_inside_and_outside_of_a_tunnel_are_paths_of_two_flows() {
     // int-2.1/l4-04
     let (inside, outside) = (flow(3), Flow { destination_port: 4789, ..flow(9) });

@@ -36,8 +36,24 @@ impl Core {
         self.index == 0
     }
 
-    /// This core's share of a rate.
+    /// This core's share of a rate; the shares of all cores add up to the rate.
     pub(crate) fn share(self, per_second: u32) -> u32 {
-        per_second / u32::from(self.count)
+        let (count, index) = (u32::from(self.count), u32::from(self.index));
+        per_second / count + u32::from(index < per_second % count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Core;
+
+    #[test]
+    fn the_shares_of_all_cores_add_up_to_the_rate() {
+        for count in 1..=u8::MAX {
+            for rate in [0, 1, 7, 100, 1_000, u32::MAX] {
+                let shares = (0..count).map(|index| Core { index, count }.share(rate));
+                assert_eq!(shares.map(u64::from).sum::<u64>(), u64::from(rate), "{rate} on {count} cores");
+            }
+        }
     }
 }

@@ -59,7 +59,7 @@ impl<'d> Carried<'d> {
 /// The flow of a report: that of the innermost packet; where a packet nested in the one with the INT it is
 /// about carries INT as well, that of the one it is about.
 ///
-/// `None` for a later fragment, which has no ports.
+/// A later fragment has no ports: its flow is that of the tunnel around it, or `None` where there is no tunnel.
 #[inline]
 pub(super) fn flow(dissection: &Dissection, carried: Option<Carried<'_>>, packet: &[u8]) -> Option<Flow> {
     if dissection.has_nested_int()
@@ -69,10 +69,25 @@ pub(super) fn flow(dissection: &Dissection, carried: Option<Carried<'_>>, packet
     {
         return Some(of(flow_before_int(packet, &level.layers, last)));
     }
-    let innermost = dissection.levels().last().map(|level| &level.layers);
-    let has_ports = innermost
-        .is_none_or(|layers| layers.fragment != Fragment::Later || !matches!(layers.protocol, TCP | UDP));
-    dissection.flow.filter(|_| has_ports).map(of)
+    match dissection.levels().last() {
+        Some(innermost) if !has_ports(innermost) => flow_of_tunnel(dissection, packet),
+        _ => dissection.flow.map(of),
+    }
+}
+
+/// The flow of the innermost packet that has one, where the innermost packet of all has none.
+#[cold]
+fn flow_of_tunnel(dissection: &Dissection, packet: &[u8]) -> Option<Flow> {
+    let level = dissection.levels().filter(|level| has_ports(level)).last()?;
+    Some(of(match level.int().last() {
+        Some(last) => flow_before_int(packet, &level.layers, last),
+        None => level.layers.five_tuple(packet),
+    }))
+}
+
+/// Whether a packet has the ports of its protocol, if the protocol has any.
+fn has_ports(level: &Level) -> bool {
+    level.layers.fragment != Fragment::Later || !matches!(level.layers.protocol, TCP | UDP)
 }
 
 fn of(tuple: FiveTuple) -> Flow {

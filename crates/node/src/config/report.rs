@@ -47,7 +47,7 @@ pub struct ReportConfig {
     pub port_entropy: bool,
     /// DSCP of the reports' packets, 0 to 63; default 0.
     pub dscp: u8,
-    /// Maximum report rate, reports a second; default 0: unlimited.
+    /// Maximum report rate, reports a second, at least one for each core; default 0: unlimited.
     pub reports_per_second: u32,
     /// How reports are distributed among several sessions; default `all`.
     pub distribute: Distribution,

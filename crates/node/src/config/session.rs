@@ -54,7 +54,7 @@ pub struct SessionConfig {
     /// Largest IP packet that reaches the collector, bytes.
     #[serde(default)]
     pub path_mtu: Option<u16>,
-    /// Maximum report rate, reports a second; 0: unlimited.
+    /// Maximum report rate, reports a second, at least one for each core; 0: unlimited.
     #[serde(default)]
     pub reports_per_second: Option<u32>,
 }

@@ -27,7 +27,7 @@ struct Open {
 pub struct Gap {
     /// The last number in order before the gap.
     pub after: u32,
-    /// How many numbers are missing.
+    /// How many numbers are missing; `u32::MAX` stands for that or more.
     pub missing: u32,
     /// When the first packet after the gap arrived, nanoseconds.
     pub opened_at: u64,
@@ -109,7 +109,7 @@ impl Numbers {
         if self.gaps.len() >= MAX_GAPS
             && let Some(newest) = self.gaps.last_mut()
         {
-            newest.gap.missing += missing;
+            newest.gap.missing = newest.gap.missing.saturating_add(missing);
             newest.last = last;
             return;
         }

@@ -8,6 +8,7 @@ use inband_wire::report::ReportGroup;
 use inband_wire::{FiveTuple, Link, Strictness, dissect};
 use proptest::prelude::*;
 
+use super::flow::Numbers;
 use super::{Arrival, Gap, Loss, LossCounts, LossDetector, Source};
 
 const HOLD: u64 = 200_000_000;
@@ -274,4 +275,21 @@ fn a_report_2_0_tells_the_flow_of_a_loss_whatever_it_is() {
         });
         assert_eq!(told, Some(flow));
     }
+}
+
+#[test]
+fn jumps_beyond_the_open_gaps_count_at_most_all_numbers() {
+    let mut numbers = Numbers::new(0);
+    // One number of two is missing, until no further gap is tracked on its own.
+    for number in (2..=64).step_by(2) {
+        assert_eq!(numbers.take(number, 1), Arrival::InOrder);
+    }
+    for jump in 1..=3_u32 {
+        assert_eq!(numbers.take(0x7fff_ffff_u32.wrapping_mul(jump).wrapping_add(64), 1), Arrival::InOrder);
+    }
+
+    let missing: Vec<u32> = numbers.close(|_| true).map(|gap| gap.missing).collect();
+
+    assert_eq!(missing.len(), 32);
+    assert_eq!((missing[0], missing[31]), (1, u32::MAX));
 }
