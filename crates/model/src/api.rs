@@ -1,9 +1,9 @@
-//! What can be asked of a collector, and what it answers: the types behind `docs/openapi.json`.
+//! Requests to a collector and its answers: the types behind `docs/openapi.json`.
 //!
-//! Questions are parameters behind the question mark; their schema says which there are and what each may be, and the
-//! server checks a request against it. Lists are answered in columns, all of one length, because ten thousand links as
-//! objects are ten times as many bytes. Times in columns are nanoseconds after `base`, which is text, as are ids: both
-//! are larger than the integers that a reader of JSON in doubles keeps exactly.
+//! Requests are query parameters; their schema lists them with their ranges, and the server checks each
+//! request against it. Lists are columns of one length, because ten thousand links as objects take ten times
+//! as many bytes. Times in columns are nanoseconds after `base`. `base` and ids are text: both exceed the
+//! integers that JSON readers using doubles keep exactly.
 
 mod about;
 mod decode;

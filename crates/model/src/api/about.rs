@@ -1,34 +1,34 @@
-//! What this collector is and keeps: `GET /api/v1/about`.
+//! Version, history, limits and units of a collector: `GET /api/v1/about`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::exact::Exact;
 
-/// What a page has to know before it asks anything else.
+/// The collector's version, history, limits and units: what a page needs before any other request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct About {
     /// The version of the program.
     pub version: String,
-    /// The collector's time.
+    /// The collector's current time.
     pub now: Exact,
     /// Whether history is kept.
     pub history: bool,
-    /// Why it is not written at this time; null: it is.
+    /// Why history is not being written; null while it is.
     pub trouble: Option<String>,
-    /// When the oldest hour of history begins; null where there is none.
+    /// Start of the oldest hour of history; null if there is none.
     pub oldest: Option<Exact>,
-    /// Bytes of all segments.
+    /// Total size of all segments, bytes.
     pub bytes: u64,
-    /// How large all files may be.
+    /// Maximum total size of all files, bytes.
     pub max_bytes: u64,
     /// The tables of history.
     pub tables: Vec<AboutTable>,
-    /// What questions may cost.
+    /// Limits of a history query.
     pub limits: AboutLimits,
-    /// When queues are congested: of bytes, where the unit of the node is known.
+    /// When a queue counts as congested; the thresholds in bytes apply to nodes whose unit is known.
     pub congestion: AboutCongestion,
-    /// The nodes whose units the names file tells.
+    /// The nodes whose units are set in the names file.
     pub nodes: Vec<AboutNode>,
     /// Whether the caller may acknowledge and silence events.
     pub may_change: bool,
@@ -39,7 +39,7 @@ pub struct About {
 pub struct AboutTable {
     /// Its name in SQL.
     pub name: String,
-    /// What a row is.
+    /// What one row holds.
     pub about: String,
     /// How long rows are kept, seconds.
     pub retain_seconds: u64,
@@ -47,7 +47,7 @@ pub struct AboutTable {
     pub columns: Vec<String>,
 }
 
-/// From where on queues count as congested, and below which they are calm again; null: that does not count.
+/// Thresholds above which a queue is congested, and below which it is calm again; null: not used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AboutCongestion {
     /// Hop latency above which a queue is congested, nanoseconds.
@@ -64,26 +64,26 @@ pub struct AboutCongestion {
     pub reset_bytes: Option<u64>,
 }
 
-/// What questions may cost.
+/// Limits of a history query.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AboutLimits {
-    /// Longest time of a question to history, seconds.
+    /// Maximum time, seconds.
     pub query_seconds: u64,
-    /// Most memory of it, bytes.
+    /// Maximum memory, bytes.
     pub query_bytes: u64,
-    /// Most rows of an answer in SQL.
+    /// Maximum number of rows of an SQL answer.
     pub query_rows: u64,
 }
 
-/// The units of a node.
+/// The units of a node's metadata.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AboutNode {
     /// The node.
     pub node: u32,
-    /// In what it counts queue occupancy: `bytes`, `cells` or `packets`; null where that is not known.
+    /// Unit of its queue occupancy: `bytes`, `cells` or `packets`; null if unknown.
     pub queue_unit: Option<String>,
-    /// Size of its cells, bytes.
+    /// Size of one of its cells, bytes; null if unknown.
     pub cell_bytes: Option<u32>,
-    /// The utilisation that means a full link.
+    /// The utilization value that means a full link; null if unknown.
     pub utilization_full: Option<u32>,
 }

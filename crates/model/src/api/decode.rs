@@ -1,88 +1,89 @@
-//! Bytes of a report beside their fields: `POST /api/v1/decode`.
+//! The bytes of a report and their fields: `POST /api/v1/decode`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::exact::Exact;
 
-/// Bytes to be decoded.
+/// Bytes to decode.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DecodeQuestion {
-    /// Hexadecimal digits, at most 65,535 bytes of them, with or without blanks, colons, `0x` and the offsets of a hex dump.
+    /// Hexadecimal digits of at most 65,535 bytes, with or without blanks, colons, `0x` and the offsets of a
+    /// hex dump.
     pub hex: String,
-    /// What the bytes begin with.
+    /// The first header of the bytes.
     #[serde(default)]
     pub start: DecodeStart,
 }
 
-/// What bytes begin with.
+/// The first header of the bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecodeStart {
-    /// With the report: the payload of a UDP datagram.
+    /// The report's own header: the bytes are the payload of a UDP datagram.
     #[default]
     Report,
-    /// With an Ethernet header.
+    /// An Ethernet header.
     Ethernet,
-    /// With an IPv4 or IPv6 header.
+    /// An IPv4 or IPv6 header.
     Ip,
 }
 
-/// Bytes, and what they mean.
+/// Decoded bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Decoded {
-    /// The bytes, two digits each.
+    /// The bytes, two hexadecimal digits each.
     pub hex: String,
-    /// The fields in the order of the bytes; those that a field consists of follow it, one level deeper.
+    /// The fields in byte order; the parts of a field follow it, one level deeper.
     pub fields: DecodedFields,
-    /// What is wrong; null where everything could be read. Fields in front of it are listed.
+    /// The fault; null if everything could be read. Fields in front of the fault are listed.
     pub error: Option<DecodeFault>,
-    /// Fields beyond the 4,096 that are listed.
+    /// Number of fields omitted because there are more than 4,096.
     pub left_out: u32,
 }
 
-/// Fields of a report. Columns of one length.
+/// Fields of a report, in columns of one length.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DecodedFields {
-    /// How deep it stands: 0 is a header, 1 a field of it.
+    /// Depth in the tree of fields: 0 is a header, 1 a field of a header.
     pub depth: Vec<u8>,
-    /// The name that the specification gives it.
+    /// Name of the field in the specification.
     pub name: Vec<String>,
-    /// The number, as text; null for headers and where it is wider than 64 bits.
+    /// Value as text; null for headers and for fields wider than 64 bits.
     pub value: Vec<Option<String>>,
-    /// What the value means; null where it means itself.
+    /// Meaning of the value; null if it has none beyond the number.
     pub meaning: Vec<Option<String>>,
-    /// The byte in which it begins.
+    /// Offset of its first byte.
     pub at: Vec<u32>,
-    /// The bit of that byte, 0 is the highest.
+    /// Offset of its first bit in that byte; 0 is the most significant bit.
     pub bit: Vec<u8>,
-    /// How many bits it has.
+    /// Width, bits.
     pub bits: Vec<u32>,
-    /// The requirement that says what it is for, as `spec/requirements` names it.
+    /// Requirement that defines the field, by its id in `spec/requirements`.
     pub requirement: Vec<Option<String>>,
 }
 
-/// What is wrong with bytes.
+/// A fault in the bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DecodeFault {
-    /// The byte at which the faulty header begins; the end, where it would begin behind it.
+    /// Offset of the faulty header; the number of bytes if it would begin behind the last one.
     pub at: u32,
-    /// The fault.
+    /// The fault, in words.
     pub error: String,
 }
 
-/// Which reports of a capture that is sent instead of digits.
+/// Parameters of a request whose body is a capture.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CaptureQuestion {
-    /// The UDP port that reports are sent to; 32766 where it is left out.
+    /// UDP port that reports are sent to; default: 32766.
     #[schemars(range(min = 1))]
     pub port: Option<u16>,
-    /// The `next` of the page before: the packet to begin with, the first is 1.
+    /// First packet to decode: the `next` of the previous page. The first packet is 1.
     #[schemars(range(min = 1))]
     pub packet: Option<u64>,
-    /// Maximum number of datagrams; 20 where it is left out.
+    /// Maximum number of datagrams; default: 20.
     #[schemars(range(min = 1, max = 100))]
     pub limit: Option<u32>,
 }
@@ -90,34 +91,34 @@ pub struct CaptureQuestion {
 /// The reports of a capture.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DecodedCapture {
-    /// Packets that could be read.
+    /// Number of packets that could be read.
     pub packets: u64,
-    /// Those of them that hold a datagram to the port of reports.
+    /// Number of these packets that hold a datagram to the report port.
     pub datagrams: u64,
     /// Datagrams with their fields, in the order of the capture.
     pub reports: Vec<CapturedReport>,
-    /// What `packet` is for the next page; null at the end.
+    /// Value of `packet` for the next page; null at the end.
     pub next: Option<u64>,
-    /// Why the rest of the capture could not be read; null where all was.
+    /// Why the rest of the capture could not be read; null if all of it was.
     pub error: Option<String>,
 }
 
 /// A datagram of a capture.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedReport {
-    /// Place of its packet in the capture, the first is 1.
+    /// Number of its packet in the capture; the first is 1.
     pub packet: u64,
-    /// When it was captured, nanoseconds since 1970; 0 where the capture does not say.
+    /// Capture time, nanoseconds since 1970; 0 if the capture does not contain it.
     pub time: Exact,
-    /// Who sent it.
+    /// Source address and port.
     pub source: String,
-    /// To whom.
+    /// Destination address and port.
     pub destination: String,
-    /// The reporting node; null where the datagram does not tell it, or is no report.
+    /// The reporting node; null if the datagram does not name it, or is no report.
     pub node_id: Option<u32>,
-    /// The part of it that numbers reports; null where it is no report.
+    /// HW ID: the part of the node that numbers reports; null if the datagram is no report.
     pub hw_id: Option<u8>,
-    /// Sequence number of the datagram; null where it is no report.
+    /// Sequence number of the datagram; null if it is no report.
     pub sequence: Option<u32>,
     /// The packet from its Ethernet or IP header on, and its fields.
     pub decoded: Decoded,

@@ -1,4 +1,4 @@
-//! What was dropped, where and why: `GET /api/v1/drops`.
+//! Drop reports by reason, node, interface or flow: `GET /api/v1/drops`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 use super::exact::Exact;
 use super::time::{Span, TimeSelection};
 
-/// When, and by what drops are told apart.
+/// Parameters of `GET /api/v1/drops`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DropsQuestion {
     #[serde(flatten)]
     #[allow(missing_docs)]
     pub time: TimeSelection,
-    /// By what they are told apart.
+    /// How drop reports are grouped.
     pub by: DropGrouping,
-    /// Only those of this node.
+    /// Only drops at this node.
     pub node: Option<u32>,
-    /// Length of a step; a sixtieth of the time where it is left out. There are at most 1,000 steps.
+    /// Length of a step; default: a sixtieth of the time range. There are at most 1,000 steps.
     pub step: Option<Span>,
-    /// Maximum number of groups, those with the most drops.
+    /// Maximum number of groups; those with the most drop reports are returned.
     #[schemars(range(min = 1, max = 1_000))]
     pub limit: Option<u32>,
 }
 
-/// By what drops are told apart.
+/// How drop reports are grouped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropGrouping {
@@ -42,32 +42,32 @@ pub enum DropGrouping {
 /// Drop reports over time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drops {
-    /// The beginning of the first step.
+    /// Start of the first step.
     pub from: Exact,
-    /// The end of the time.
+    /// End of the time range.
     pub to: Exact,
     /// Length of a step, nanoseconds.
     pub step_ns: u64,
-    /// Drop reports in all.
+    /// Total number of drop reports.
     pub reports: u64,
-    /// The groups, those with the most reports first.
+    /// The groups, most reports first.
     pub groups: DropColumns,
-    /// Reports of each step that has some.
+    /// Reports by group and step; steps without reports are omitted.
     pub series: DropSeries,
-    /// What the reasons that occur mean, as far as events of this time tell.
+    /// Meanings of the drop reasons, as far as events in the time range contain them.
     pub reasons: Vec<DropReason>,
-    /// What is left out of the answer because it is damaged.
+    /// Number of damaged parts of history left out of the answer.
     pub damage: u32,
 }
 
-/// What is dropped; columns by which they are not told apart hold null.
+/// Groups of drop reports; columns that do not distinguish the groups are null.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DropColumns {
     /// The node.
     pub node: Vec<Option<u32>>,
     /// Its egress interface.
     pub interface: Vec<Option<u32>>,
-    /// The code of the reason.
+    /// Drop reason code.
     pub reason: Vec<Option<u32>>,
     /// The flow.
     pub flow: Vec<Option<Exact>>,
@@ -78,23 +78,23 @@ pub struct DropColumns {
 /// Reports by group and step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DropSeries {
-    /// The row of `groups`.
+    /// Row of `groups`.
     pub group: Vec<u32>,
-    /// Which step, 0 is the first.
+    /// Step number; 0 is the first.
     pub step: Vec<u32>,
     /// Drop reports.
     pub reports: Vec<u64>,
 }
 
-/// What a drop reason means.
+/// The meaning of a drop reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DropReason {
-    /// The code of the reason.
+    /// Drop reason code.
     pub reason: Option<u32>,
     /// Its name.
     pub name: String,
     /// `blackhole`, `congestion-loss`, `policy` or `other`.
     pub class: String,
-    /// What to look at.
+    /// What to check.
     pub check: String,
 }

@@ -1,4 +1,4 @@
-//! How nodes spread flows over links of equal cost: `GET /api/v1/ecmp`.
+//! Distribution of flows over links of equal cost: `GET /api/v1/ecmp`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::exact::Exact;
 use super::time::TimeSelection;
 
-/// When, and of which node.
+/// Parameters of `GET /api/v1/ecmp`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EcmpQuestion {
@@ -15,107 +15,107 @@ pub struct EcmpQuestion {
     pub time: TimeSelection,
     /// Only groups of this node.
     pub node: Option<u32>,
-    /// Maximum number of groups, the most unequal first.
+    /// Maximum number of groups, most unequal first.
     #[schemars(range(min = 1, max = 1_000))]
     pub limit: Option<u32>,
 }
 
-/// The groups of links of equal cost that flows took in a time.
+/// The groups of equal-cost links that flows used in a time range.
 ///
 /// Links are of equal cost when a node uses them towards the same last node over the same number of hops.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ecmp {
-    /// The beginning of the time; that of the first step is the minute in which it lies.
+    /// Start of the time range; the first step starts with the minute that contains it.
     pub from: Exact,
-    /// The end of the time.
+    /// End of the time range.
     pub to: Exact,
     /// Length of a step, nanoseconds.
     pub step_ns: u64,
-    /// The groups, the most unequal first.
+    /// The groups, most unequal first.
     pub groups: EcmpGroupColumns,
     /// The links of the groups, group by group.
     pub links: EcmpLinkColumns,
-    /// Reports of each step that has some.
+    /// Reports by link and step; steps without reports are omitted.
     pub series: EcmpSeries,
-    /// The flows with the most reports of each link.
+    /// The flows with the most reports on each link.
     pub largest: EcmpFlowColumns,
-    /// Groups beyond `limit`.
+    /// Number of groups beyond `limit`.
     pub left_out: u32,
-    /// What is left out of the answer because it is damaged.
+    /// Number of damaged parts of history left out of the answer.
     pub damage: u32,
 }
 
-/// What groups are compared by.
+/// The load by which the links of a group are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcmpLoad {
-    /// By reports that hold both ends of a link.
+    /// Reports that contain both ends of a link.
     Reports,
-    /// By flows, as history knows no such reports.
+    /// Flows, if history has no such reports.
     #[default]
     Flows,
 }
 
-/// The links that one node chooses among.
+/// Groups of links among which one node chooses.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EcmpGroupColumns {
     /// The node that spreads the flows.
     pub node: Vec<u32>,
     /// Its name.
     pub name: Vec<Option<String>>,
-    /// How many links there are.
+    /// Number of links.
     pub links: Vec<u32>,
-    /// Flows over any of them.
+    /// Flows over any of the links.
     pub flows: Vec<u64>,
-    /// Reports that hold both ends of one of them.
+    /// Reports that contain both ends of one of the links.
     pub reports: Vec<u64>,
-    /// What the links are compared by.
+    /// The load by which the links are compared.
     pub load: Vec<EcmpLoad>,
-    /// The highest load over the mean, thousandths.
+    /// Highest load over the mean load, thousandths.
     pub highest_to_mean_permille: Vec<u64>,
-    /// Jain's index of the loads, thousandths: 1000 where all links carry the same.
+    /// Jain's fairness index of the loads, thousandths; 1000 if all links carry the same.
     pub jain_permille: Vec<u64>,
 }
 
 /// The links of the groups.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EcmpLinkColumns {
-    /// The row of `groups`.
+    /// Row of `groups`.
     pub group: Vec<u32>,
-    /// The interface by which packets leave.
+    /// Egress interface.
     pub egress_interface: Vec<u32>,
     /// The next hop.
     pub next_node: Vec<u32>,
-    /// Its name.
+    /// Name of the next hop.
     pub next_name: Vec<Option<String>>,
-    /// The interface by which they come there.
+    /// Ingress interface of the next hop.
     pub ingress_interface: Vec<Option<u32>>,
-    /// Flows over it.
+    /// Flows over the link.
     pub flows: Vec<u64>,
-    /// Reports that hold both ends.
+    /// Reports that contain both ends of the link.
     pub reports: Vec<u64>,
-    /// Its part of the load of the group, thousandths.
+    /// Share of the group's load, thousandths.
     pub share_permille: Vec<u64>,
 }
 
 /// Reports by link and step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EcmpSeries {
-    /// The row of `links`.
+    /// Row of `links`.
     pub link: Vec<u32>,
-    /// Which step, 0 is the first.
+    /// Step number; 0 is the first.
     pub step: Vec<u32>,
-    /// Reports that hold both ends.
+    /// Reports that contain both ends of the link.
     pub reports: Vec<u64>,
 }
 
-/// The largest flows by link.
+/// The largest flows of each link.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EcmpFlowColumns {
-    /// The row of `links`.
+    /// Row of `links`.
     pub link: Vec<u32>,
     /// The flow.
     pub flow: Vec<Exact>,
-    /// Reports on it since it is known.
+    /// Reports on the flow since it was first seen.
     pub reports: Vec<u64>,
 }

@@ -5,50 +5,49 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EventView, Labels, QueueUnit, Silence};
 
-/// Something the collector announced: an event with its key in names, the labels of what it is about, and its values in
-/// units that are known.
+/// An event announced by the collector, with names, labels, and values in known units.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Event")]
 pub struct NamedEvent<'a> {
     /// The event.
     #[serde(flatten)]
     pub view: &'a EventView,
-    /// The key with the names people use.
+    /// The key with names in place of numbers.
     pub title: String,
-    /// What the names file says of what it is about.
+    /// Labels of the event's subject, from the names file.
     #[serde(skip_serializing_if = "EventLabels::is_empty")]
     pub labels: EventLabels<'a>,
-    /// In what the node counts the occupancy in `detail`, where that is known.
+    /// Unit of the occupancy in `detail`; missing if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_unit: Option<QueueUnit>,
-    /// The occupancy in `detail` in bytes, where that is known.
+    /// The occupancy in `detail`, bytes; missing if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<u64>,
-    /// The utilization in `detail` in thousandths, where that is known.
+    /// The utilization in `detail`, thousandths of a full link; missing if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub utilization_permille: Option<u64>,
 }
 
-/// What the names file says of what an event is about.
+/// Labels of an event's subject, from the names file.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "EventLabels")]
 pub struct EventLabels<'a> {
-    /// Of the node.
+    /// Labels of the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<&'a Labels>,
-    /// Of its egress interface.
+    /// Labels of its egress interface.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interface: Option<&'a Labels>,
-    /// Of the flow's source.
+    /// Labels of the flow's source.
     #[serde(skip_serializing_if = "Labels::is_empty")]
     pub source: Labels,
-    /// Of its destination.
+    /// Labels of the flow's destination.
     #[serde(skip_serializing_if = "Labels::is_empty")]
     pub destination: Labels,
 }
 
 impl EventLabels<'_> {
-    /// Whether nothing is said.
+    /// Whether there are no labels.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let of_flow = self.source.is_empty() && self.destination.is_empty();
@@ -65,13 +64,13 @@ pub struct NumberedSilence {
     pub silence: Silence,
 }
 
-/// What was made.
+/// The number of a created silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Number {
-    /// Its number.
+    /// The number.
     pub number: u64,
 }
 
-/// It is done.
+/// An empty answer: the request succeeded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Nothing {}

@@ -1,4 +1,4 @@
-//! A number that readers of JSON in doubles would not keep exactly.
+//! 64-bit numbers as text, for JSON readers that use doubles.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{FlowId, Nanos};
 
-/// A number of 64 bits that is written as text: a time, or an id.
+/// A 64-bit number written as text: a time or an id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Exact(pub u64);
 

@@ -1,4 +1,4 @@
-//! The paths a flow took, and what differs between two times: `GET /api/v1/flows/{id}/history`.
+//! Path history of a flow, and its paths at two times: `GET /api/v1/flows/{id}/history`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,59 +6,59 @@ use serde::{Deserialize, Serialize};
 use super::exact::Exact;
 use super::time::TimeSelection;
 
-/// Over which time, and which two times are compared.
+/// Parameters of `GET /api/v1/flows/{id}/history`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FlowHistoryQuestion {
     #[serde(flatten)]
     #[allow(missing_docs)]
     pub time: TimeSelection,
-    /// Two times with a comma between them.
+    /// Two times to compare, separated by a comma.
     pub compare: Option<String>,
-    /// Maximum number of paths, the latest of them.
+    /// Maximum number of paths; the latest are returned.
     #[schemars(range(min = 1, max = 100))]
     pub limit: Option<u32>,
 }
 
-/// The paths of a flow.
+/// The path history of a flow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowHistory {
     /// The flow.
     pub flow: Exact,
-    /// The beginning of the time that was looked at.
+    /// Start of the time range.
     pub from: Exact,
-    /// Its end.
+    /// End of the time range.
     pub to: Exact,
-    /// The paths, the earliest first.
+    /// The paths, earliest first.
     pub periods: Vec<PathPeriod>,
-    /// Whether there were more paths than `limit`, earlier than these.
+    /// Whether earlier paths were left out because of `limit`.
     pub is_cut: bool,
-    /// What differs between the two times of `compare`; null where it was not asked for.
+    /// Differences between the two times of `compare`; null without `compare`.
     pub comparison: Option<PathComparison>,
 }
 
-/// A path, and the time in which the flow took it.
+/// A path, and the period in which the flow took it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PathPeriod {
-    /// Names the path.
+    /// Path id, 16 hexadecimal digits; `path_id` in SQL.
     pub path: String,
-    /// When it was known; null: before `from`.
+    /// When the path was first known; null: before `from`.
     pub since: Option<Exact>,
-    /// When the next path was known; null: it is the last one.
+    /// When the next path was first known; null if none followed.
     pub until: Option<Exact>,
-    /// Hops it should have; null where nothing tells.
+    /// Expected number of hops; null if unknown.
     pub hops_expected: Option<u32>,
-    /// The hops with what reports say of them in this time, first hop first.
+    /// The hops with their reported latencies in this period, first hop first.
     pub hops: Vec<PathHop>,
-    /// Links of the path before that this one does not have.
+    /// Links of the previous path that are not on this path.
     pub left: Vec<PathLink>,
-    /// Links that the path before did not have.
+    /// Links of this path that were not on the previous path.
     pub joined: Vec<PathLink>,
-    /// The event that tells why the flow came to this path; null where none does.
+    /// The event that explains the change to this path; null if there is none.
     pub reason: Option<PeriodReason>,
 }
 
-/// A hop with what reports of a time say of it.
+/// A hop with its reported latencies in a period.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PathHop {
     /// The node.
@@ -67,11 +67,11 @@ pub struct PathHop {
     pub ingress_interface: Option<u32>,
     /// Level 1 interface packets leave by.
     pub egress_interface: Option<u32>,
-    /// Reports on it in this time.
+    /// Reports on the hop in the period.
     pub reports: u64,
     /// Median hop latency, nanoseconds.
     pub p50: Option<u64>,
-    /// What 99 of 100 hop latencies do not exceed, nanoseconds.
+    /// 99th percentile of the hop latency, nanoseconds.
     pub p99: Option<u64>,
     /// The longest hop latency, nanoseconds.
     pub max: Option<u64>,
@@ -84,29 +84,29 @@ pub struct PathLink {
     pub from: u32,
     /// The interface they leave by.
     pub egress_interface: Option<u32>,
-    /// The node they come to.
+    /// The node they reach.
     pub to: u32,
-    /// The interface they come in by.
+    /// The interface they enter it by.
     pub ingress_interface: Option<u32>,
 }
 
-/// An event beside a change of path.
+/// The event that explains a change of path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PeriodReason {
-    /// The event.
+    /// Event id.
     pub event: String,
-    /// Its kind.
+    /// Event kind.
     pub kind: String,
-    /// What kind of change of path it tells: `reroute`, `ecmp-move` or `flap`; null of other kinds.
+    /// Kind of path change: `reroute`, `ecmp-move` or `flap`; null for other kinds of events.
     pub change: Option<String>,
 }
 
-/// A flow at two times.
+/// The paths of a flow at two times.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PathComparison {
-    /// The path at the first time, with what reports of the period say; null where none is known.
+    /// The path at the first time, with reported latencies from the five seconds around it; null if unknown.
     pub before: Option<PathPeriod>,
-    /// The path at the second time.
+    /// The path at the second time, with reported latencies from the five seconds around it; null if unknown.
     pub after: Option<PathPeriod>,
     /// Links that only the first path has.
     pub left: Vec<PathLink>,

@@ -1,72 +1,72 @@
-//! Flows that a filter leaves, and what a filter may go on with: `GET /api/v1/flows/search`, `GET /api/v1/filter/complete`.
+//! Flow search and filter completion: `GET /api/v1/flows/search`, `GET /api/v1/filter/complete`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::exact::Exact;
 
-/// Which flows, in which order.
+/// Parameters of `GET /api/v1/flows/search`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FlowSearchQuestion {
-    /// Conditions joined by `and`, `or`, `not` and parentheses, such as `source = 10.0.1.0/24 and latency > 1ms`; all
-    /// flows where it is left out.
+    /// Conditions joined by `and`, `or`, `not` and parentheses, such as `source = 10.0.1.0/24 and latency >
+    /// 1ms`; default: all flows.
     pub filter: Option<String>,
-    /// The order; the highest first.
+    /// Sort order, highest first.
     pub sort: FlowSort,
-    /// Maximum number of flows; 100 where it is left out.
+    /// Maximum number of flows; default: 100.
     #[schemars(range(min = 1, max = 10_000))]
     pub limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     pub after: Option<String>,
 }
 
-/// The order of flows.
+/// Sort order of flows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowSort {
-    /// The longest hop latency.
+    /// Longest hop latency.
     #[default]
     Worst,
-    /// The sum of the hop latencies.
+    /// Sum of the hop latencies.
     Latency,
-    /// Reports.
+    /// Number of reports.
     Reports,
-    /// Paths before the present one.
+    /// Number of earlier paths.
     Changes,
-    /// When the last report arrived.
+    /// Arrival of the last report.
     LastSeen,
-    /// When the first report arrived.
+    /// Arrival of the first report.
     FirstSeen,
 }
 
-/// Flows.
+/// A page of flows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowList {
-    /// Flows that the filter leaves.
+    /// Number of flows that match the filter.
     pub found: u64,
-    /// Flows that are known.
+    /// Number of known flows.
     pub known: u64,
-    /// What times are after, nanoseconds since 1970.
+    /// Reference time of `columns`, nanoseconds since 1970.
     pub base: Exact,
     /// The flows of this page.
     pub columns: FlowColumns,
-    /// What `after` is for the next page; null at the end.
+    /// Value of `after` for the next page; null at the end.
     pub next: Option<String>,
 }
 
-/// A flow, as it was reported last.
+/// Flows with their latest reported values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowColumns {
-    /// Its id, text.
+    /// Flow id, as text.
     pub id: Vec<Exact>,
     /// Source address.
     pub source: Vec<String>,
-    /// Its name.
+    /// Name of the source.
     pub source_name: Vec<Option<String>>,
     /// Destination address.
     pub destination: Vec<String>,
-    /// Its name.
+    /// Name of the destination.
     pub destination_name: Vec<Option<String>>,
     /// IP protocol number.
     pub protocol: Vec<u8>,
@@ -74,17 +74,17 @@ pub struct FlowColumns {
     pub source_port: Vec<u16>,
     /// Destination port.
     pub destination_port: Vec<u16>,
-    /// The nodes of its path, first hop first.
+    /// Nodes of the path, first hop first.
     pub path: Vec<Vec<u32>>,
     /// Whether all hops of the path were seen, as far as is known.
     pub complete: Vec<bool>,
     /// Sum of the latest hop latencies, nanoseconds.
     pub latency: Vec<Option<u64>>,
-    /// The hop with the longest latency, by its place in `path`.
+    /// Index in `path` of the hop with the longest latency.
     pub worst: Vec<Option<u32>>,
-    /// Its latency, nanoseconds.
+    /// Latency of that hop, nanoseconds.
     pub worst_latency: Vec<Option<u64>>,
-    /// Paths before the present one, as far as they are remembered.
+    /// Number of earlier paths, as far as they are remembered.
     pub changes: Vec<u32>,
     /// Individual reports.
     pub reports: Vec<u64>,
@@ -94,34 +94,34 @@ pub struct FlowColumns {
     pub last_seen: Vec<u64>,
 }
 
-/// A filter that is being written.
+/// Parameters of `GET /api/v1/filter/complete`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CompletionQuestion {
     /// The filter so far.
     pub text: String,
-    /// The place of the caret, in characters; the end where it is left out.
+    /// Caret position, in characters; default: the end of the text.
     pub caret: Option<u32>,
 }
 
-/// What a filter may go on with.
+/// Completions of a filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Completion {
-    /// From which character on the text is replaced, up to the caret.
+    /// Start of the text to replace, in characters; it ends at the caret.
     pub from: u32,
-    /// What it may be replaced by.
+    /// Possible replacements.
     pub options: Vec<CompletionOption>,
-    /// Where the filter, as it is, is wrong, in characters; null: it is right.
+    /// Position of the error in the filter, in characters; null if the filter is valid.
     pub error_at: Option<u32>,
-    /// What is wrong, in words.
+    /// The error, in words; null if the filter is valid.
     pub error: Option<String>,
 }
 
-/// Something a filter may go on with.
+/// A possible replacement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CompletionOption {
     /// The text.
     pub text: String,
-    /// What it means.
+    /// Its meaning.
     pub about: String,
 }

@@ -10,21 +10,21 @@ use crate::{Flow, FlowId, Labels, Nanos, Origin, Path, PathId};
 /// A flow and its path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct FlowView<'a> {
-    /// Names the flow, a number of 63 bits; written as a text, for the sake of readers whose numbers have 53 bits.
+    /// Flow id, a 63-bit number; written as text for readers whose numbers have 53 bits.
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String")]
     pub id: FlowId,
     /// The flow.
     pub flow: Flow,
-    /// Its latest path, first hop first; null as long as nothing tells.
+    /// Latest path, first hop first; null if not yet known.
     pub path: Option<&'a Path>,
-    /// The latest latency of each hop of `path`, nanoseconds; null where the node did not say.
+    /// Latest latency of each hop of `path`, nanoseconds; null if the node did not report it.
     pub hop_latency: &'a [Option<Nanos>],
-    /// Hops `path` should have; null when nothing tells.
+    /// Expected number of hops; null if unknown.
     pub hops_expected: Option<u8>,
     /// Whether all hops of the path were seen, as far as is known.
     pub complete: bool,
-    /// Where the path comes from.
+    /// Origin of the path.
     pub origin: Origin,
     /// When `path` was first seen.
     pub path_since: Nanos,
@@ -32,9 +32,9 @@ pub struct FlowView<'a> {
     pub path_seen_at: Nanos,
     /// When the first report on the flow arrived.
     pub first_seen: Nanos,
-    /// When the last one did.
+    /// When the last report on the flow arrived.
     pub last_seen: Nanos,
-    /// Individual reports on it.
+    /// Individual reports on the flow.
     pub reports: u64,
 }
 
@@ -46,23 +46,23 @@ impl FlowView<'_> {
     }
 }
 
-/// A flow and its path, with the names of its ends and of the nodes on its path.
+/// A flow and its path, with the names of its source, its destination and the nodes on the path.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Flow")]
 pub struct NamedFlow<'a> {
     /// The flow as the collector knows it.
     #[serde(flatten)]
     pub flow: &'a FlowView<'a>,
-    /// What people call the source.
+    /// Name of the source.
     pub source_name: Option<&'a str>,
-    /// What people call the destination.
+    /// Name of the destination.
     pub destination_name: Option<&'a str>,
-    /// What people call the nodes of the path.
+    /// Names of the path's nodes.
     pub path_names: Vec<Option<&'a str>>,
-    /// What the names file says of the source besides.
+    /// Labels of the source, from the names file.
     #[serde(skip_serializing_if = "Labels::is_empty")]
     pub source_labels: Labels,
-    /// What the names file says of the destination besides.
+    /// Labels of the destination, from the names file.
     #[serde(skip_serializing_if = "Labels::is_empty")]
     pub destination_labels: Labels,
 }
@@ -71,47 +71,47 @@ pub struct NamedFlow<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "FlowPath")]
 pub struct FlowPathView<'a> {
-    /// Names the path, 16 hexadecimal digits, as `path_id` in SQL.
+    /// Path id, 16 hexadecimal digits; `path_id` in SQL.
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String")]
     pub id: PathId,
     /// The path, first hop first.
     pub path: &'a Path,
-    /// When it was first seen.
+    /// When the path was first seen.
     pub since: Nanos,
-    /// When it was last confirmed.
+    /// When the path was last confirmed.
     pub until: Nanos,
-    /// Whether it is the latest.
+    /// Whether it is the latest path.
     pub current: bool,
 }
 
-/// A flow, and the paths it has taken lately.
+/// A flow and its recent paths.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FlowPaths<'a> {
     /// The flow.
     pub flow: NamedFlow<'a>,
-    /// The latest first.
+    /// The paths, latest first.
     pub paths: Vec<FlowPathView<'a>>,
 }
 
-/// A path that flows between two places take, or have taken lately.
+/// A path that flows between two places take or took recently.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PathBetween<'a> {
-    /// Names the path, 16 hexadecimal digits, as `path_id` in SQL.
+    /// Path id, 16 hexadecimal digits; `path_id` in SQL.
     pub id: String,
     /// The path, first hop first.
     pub path: &'a Path,
-    /// What people call its nodes.
+    /// Names of its nodes.
     pub path_names: Vec<Option<&'a str>>,
-    /// Flows that took it.
+    /// Flows that took the path.
     pub flows: u64,
     /// Flows whose latest path it is.
     pub current_flows: u64,
-    /// Individual reports on those.
+    /// Individual reports on the flows whose latest path it is.
     pub reports: u64,
-    /// When it was first seen.
+    /// When the path was first seen.
     pub since: Nanos,
-    /// When it was last confirmed.
+    /// When the path was last confirmed.
     pub until: Nanos,
 }
 

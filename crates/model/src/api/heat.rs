@@ -1,4 +1,4 @@
-//! How a value is spread over time: `GET /api/v1/heat`.
+//! Distribution of a value over time: `GET /api/v1/heat`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use super::exact::Exact;
 use super::time::{Span, TimeSelection};
 
-/// Of what, where, and how fine.
+/// Parameters of `GET /api/v1/heat`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HeatQuestion {
     #[serde(flatten)]
     #[allow(missing_docs)]
     pub time: TimeSelection,
-    /// What is counted.
+    /// The value to count.
     pub of: HeatOf,
     /// Only hops in this node.
     pub node: Option<u32>,
@@ -23,11 +23,11 @@ pub struct HeatQuestion {
     pub queue: Option<u32>,
     /// Only hops of packets of this flow.
     pub flow: Option<String>,
-    /// Length of a step; a hundredth of the time where it is left out. There are at most 1,000 steps.
+    /// Length of a step; default: a hundredth of the time range. There are at most 1,000 steps.
     pub step: Option<Span>,
 }
 
-/// What is counted.
+/// The value to count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HeatOf {
@@ -36,39 +36,41 @@ pub enum HeatOf {
     Latency,
     /// Queue occupancy, in the node's unit.
     Occupancy,
-    /// Time over links, nanoseconds, of reports that hold both ends; `node` and `interface` are where packets leave.
+    /// Link latency, nanoseconds, from reports that contain both ends; `node` and `interface` are the egress
+    /// side.
     Link,
 }
 
-/// Counts by step and size.
+/// Counts by step and size class.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Heat {
-    /// The beginning of the first step.
+    /// Start of the first step.
     pub from: Exact,
-    /// The end of the last one.
+    /// End of the last step.
     pub to: Exact,
     /// Length of a step, nanoseconds.
     pub step_ns: u64,
-    /// The least value of each size, rising; a value is of the last size that does not exceed it.
+    /// Lower bound of each size class, ascending; a value belongs to the last class whose bound does not
+    /// exceed it.
     pub edges: Vec<u64>,
     /// The counts that are not 0.
     pub columns: HeatColumns,
-    /// Where counts come from: `observations`, which are exact; `minutes`, whose sizes are at most 1.6 % off; or
-    /// `seconds`, where what is usual in a minute is spread evenly over it.
+    /// Source of the counts: `observations` or `totals`, which are exact; `minutes`, whose sizes are at most
+    /// 1.6 % off; or `seconds`, which spread whatever is typical of a minute evenly over it.
     pub source: String,
-    /// Hops counted.
+    /// Number of hops counted.
     pub count: u64,
-    /// What is left out of the answer because it is damaged.
+    /// Number of damaged parts of history left out of the answer.
     pub damage: u32,
 }
 
-/// A count.
+/// Counts by step and size class.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HeatColumns {
-    /// Which step, 0 is the first.
+    /// Step number; 0 is the first.
     pub step: Vec<u32>,
-    /// Which size, by its place in `edges`.
+    /// Size class: index in `edges`.
     pub size: Vec<u32>,
-    /// How many hops.
+    /// Number of hops.
     pub count: Vec<u64>,
 }

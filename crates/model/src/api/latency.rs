@@ -1,24 +1,24 @@
-//! How times are spread, in answers.
+//! Distributions of latencies, in answers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
-/// How times are spread, nanoseconds: hop latencies, or the time packets take over a link.
+/// Distribution of hop latencies or link latencies, nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Latency")]
 pub struct LatencySummary {
-    /// Samples so far.
+    /// Number of samples.
     pub count: u64,
-    /// The latest one.
+    /// The latest sample.
     pub last: Nanos,
-    /// The lowest one so far.
+    /// The lowest sample.
     pub min: Nanos,
-    /// The highest one so far.
+    /// The highest sample.
     pub max: Nanos,
-    /// The median of the last million or so, to 3.2 %.
+    /// Median of about the last million samples, to 3.2 %.
     pub p50: Nanos,
-    /// What 99 of 100 of the last million or so stay below, to 3.2 %.
+    /// 99th percentile of about the last million samples, to 3.2 %.
     pub p99: Nanos,
 }

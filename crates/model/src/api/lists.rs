@@ -7,28 +7,28 @@ use super::time::{Span, Time, TimeSelection};
 use super::window::Window;
 use crate::{EventKind, Severity};
 
-/// Which entries of a list.
+/// Parameters of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ListQuestion {
-    /// How many at most.
+    /// Maximum number of entries.
     pub limit: Option<usize>,
-    /// Only those of the node with this id.
+    /// Only entries of the node with this id.
     pub node: Option<u32>,
-    /// Of nodes, links, interfaces and queues: beside what they have shown so far, what they have shown lately. Queues
-    /// are then in the order of that.
+    /// Adds values of a recent window to those since the start, for nodes, links, interfaces and queues;
+    /// queues are then sorted by the recent values.
     pub window: Option<Window>,
 }
 
-/// How many entries of a list.
+/// Parameters of a list without filters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LimitQuestion {
-    /// How many at most.
+    /// Maximum number of entries.
     pub limit: Option<usize>,
 }
 
-/// Between which hosts paths are wanted.
+/// Parameters of `GET /api/v1/paths`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BetweenQuestion {
@@ -36,23 +36,23 @@ pub struct BetweenQuestion {
     pub source: Option<String>,
     /// Address, prefix or name of the destinations.
     pub destination: Option<String>,
-    /// How many at most.
+    /// Maximum number of paths.
     pub limit: Option<usize>,
 }
 
-/// Whose rates are wanted, and over which time.
+/// Parameters of `GET /api/v1/talkers`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TalkersQuestion {
     /// What counts as one talker.
     pub by: TalkersBy,
-    /// End of the time, nanoseconds since 1970; now where it is left out.
+    /// End of the time range, nanoseconds since 1970; default: now.
     pub until: Option<u64>,
-    /// Length of the time; 300 where it is left out.
+    /// Length of the time range, seconds; default: 300.
     pub seconds: Option<u64>,
-    /// Seconds of a step; a sixtieth of the time where it is left out.
+    /// Length of a step, seconds; default: a sixtieth of the time range.
     pub step: Option<u64>,
-    /// How many at most.
+    /// Maximum number of talkers.
     pub limit: Option<usize>,
 }
 
@@ -71,43 +71,43 @@ pub enum TalkersBy {
     Destination,
 }
 
-/// Which events are wanted.
+/// Parameters of `GET /api/v1/events`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EventsQuestion {
-    /// true: only those that go on; false: only past ones.
+    /// true: only active events; false: only past events.
     pub active: Option<bool>,
-    /// How many past ones at most; 100 where it is left out.
+    /// Maximum number of past events, or with `after` of all events; default: 100.
     pub limit: Option<usize>,
-    /// Only those that went on within so long up to now, history included.
+    /// Only events active within this span up to now, including history.
     pub live: Option<Span>,
-    /// Only those that went on around this time, history included; `span` is how long.
+    /// Only events active around this time, including history; `span` is the length.
     pub at: Option<Time>,
-    /// The length of the time around `at`; 1s where it is left out.
+    /// Length of the time range around `at`; default: 1s.
     pub span: Option<Span>,
-    /// Only those that went on then or later, history included.
+    /// Only events active at this time or later, including history.
     pub from: Option<Time>,
-    /// Only those that had begun by then, history included.
+    /// Only events that began at this time or earlier, including history.
     pub to: Option<Time>,
-    /// Only those of this kind.
+    /// Only events of this kind.
     pub kind: Option<EventKind>,
-    /// Only those that matter so much or more.
+    /// Only events of this severity or higher.
     pub severity: Option<Severity>,
-    /// Only those that name the node with this id, or rest on its reports.
+    /// Only events that name the node with this id, or are based on its reports.
     pub node: Option<u32>,
-    /// Only those whose key holds this text.
+    /// Only events whose key contains this text.
     pub key: Option<String>,
-    /// Only those that name the flow with this id.
+    /// Only events that name the flow with this id.
     pub flow: Option<String>,
-    /// Only those of the queue, interface, link or flow of the event with this id that came within a second of each
-    /// other, itself included.
+    /// Only the event with this id and those on the same queue, interface, link or flow that came within a
+    /// second of each other.
     pub related: Option<String>,
-    /// The id of the last event of the page before.
+    /// Id of the last event of the previous page.
     pub after: Option<String>,
 }
 
 impl EventsQuestion {
-    /// The time that is asked about; `None` where none is.
+    /// The requested time range; `None` if the request contains none.
     #[must_use]
     pub fn time(&self) -> Option<TimeSelection> {
         let Self { live, at, span, from, to, .. } = *self;
@@ -116,12 +116,12 @@ impl EventsQuestion {
     }
 }
 
-/// What is followed, and from where on.
+/// Parameters of `GET /api/v1/stream`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct StreamQuestion {
-    /// `event`, `ledger`, `map`, `flows`, or several with commas between them; `event` and `ledger` where it is left out.
+    /// `event`, `ledger`, `map` or `flows`, or several separated by commas; default: `event,ledger`.
     pub topics: Option<String>,
-    /// The id of the last event that was heard, for callers that cannot send the header `Last-Event-ID`.
+    /// Id of the last event received, for callers that cannot send the header `Last-Event-ID`.
     pub last_event_id: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The fabric at one time: `GET /api/v1/map`.
+//! The fabric in one time range: `GET /api/v1/map`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 use super::exact::Exact;
 use super::time::TimeSelection;
 
-/// When, coloured by what, and in which form.
+/// Parameters of `GET /api/v1/map`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MapQuestion {
     #[serde(flatten)]
     #[allow(missing_docs)]
     pub time: TimeSelection,
-    /// What `value` of nodes, interfaces and links is.
+    /// The value that colours nodes, interfaces and links.
     pub by: MapColor,
-    /// Which parts are wanted.
+    /// Parts of the map to return.
     pub form: MapForm,
-    /// Whether nodes are put together.
+    /// Whether nodes are grouped.
     pub group: MapGroup,
     /// Only this node, its interfaces and its links.
     pub node: Option<u32>,
 }
 
-/// What a map is coloured by.
+/// The value that colours a map.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MapColor {
@@ -32,9 +32,9 @@ pub enum MapColor {
     P99,
     /// The longest hop latency, nanoseconds.
     Max,
-    /// The greatest queue occupancy, in the node's unit.
+    /// Highest queue occupancy, in the node's unit.
     Depth,
-    /// The greatest utilisation, in the node's unit.
+    /// Highest egress utilization, in the node's unit.
     Utilization,
     /// Drop reports.
     Drops,
@@ -42,52 +42,52 @@ pub enum MapColor {
     Reports,
 }
 
-/// Whether nodes are put together.
+/// Whether nodes are grouped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MapGroup {
-    /// Each stands for itself.
+    /// No groups.
     #[default]
     None,
-    /// In at most 200 groups, of nodes that have the same neighbours; with up to 200 nodes each is a group.
+    /// At most 200 groups of nodes with the same neighbours; with up to 200 nodes, each node is a group.
     Auto,
 }
 
-/// Which parts of a map are wanted.
+/// Parts of a map to return.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MapForm {
-    /// Nodes, interfaces and links with all that is known.
+    /// Nodes, interfaces and links with all their values.
     #[default]
     Full,
-    /// Nodes and links with their value alone: what a matrix is painted from.
+    /// Nodes and links with only their `value`, as a matrix view needs them.
     Matrix,
 }
 
 /// The fabric.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FabricMap {
-    /// The beginning of the time that was looked at; whole minutes count where it is longer than ten, whole
-    /// hours where it is longer than two days.
+    /// Start of the time range. Ranges from one minute on are extended to whole minutes; those over two days
+    /// count whole hours.
     pub from: Exact,
-    /// Its end.
+    /// End of the time range.
     pub to: Exact,
-    /// What `value` is.
+    /// The value that colours the map.
     pub by: MapColor,
-    /// The nodes that report and those on paths, by rising id.
+    /// The nodes that report and those on paths, sorted by id.
     pub nodes: MapNodeColumns,
-    /// Their egress interfaces with reports in this time; without rows in the form `matrix`.
+    /// Egress interfaces with reports in the time range; no rows with `form=matrix`.
     pub interfaces: MapInterfaceColumns,
-    /// The links that paths have shown.
+    /// The links found on paths.
     pub links: MapLinkColumns,
-    /// The groups, where they are wanted; `nodes`, `interfaces` and `links` then have no rows.
+    /// The groups, with `group=auto`; `nodes`, `interfaces` and `links` then have no rows.
     pub groups: MapGroupColumns,
-    /// The links between groups, where these are wanted.
+    /// The links between groups, with `group=auto`.
     pub bundles: MapBundleColumns,
-    /// Where values come from: `observations`, which are exact, or `minutes`, `hours` or both, whose percentiles are at most
-    /// 1.6 % off.
+    /// Source of the values: `observations`, which are exact, or `minutes`, `hours` or both, whose
+    /// percentiles are at most 1.6 % off.
     pub source: String,
-    /// What is left out of the answer because it is damaged.
+    /// Number of damaged parts of history left out of the answer.
     pub damage: u32,
 }
 
@@ -98,11 +98,12 @@ pub struct MapNodeColumns {
     pub node: Vec<u32>,
     /// Its name.
     pub name: Vec<Option<String>>,
-    /// Whether reports of it have come at all; others are only on stacks.
+    /// Whether the node sends reports itself; other nodes appear only on metadata stacks.
     pub reports_itself: Vec<bool>,
-    /// What the map is coloured by: the highest of its interfaces; null where no report of this time tells.
+    /// Value that colours the map: the highest of its interfaces, the sum for drops and reports; null if no
+    /// report in the time range contains it.
     pub value: Vec<Option<u64>>,
-    /// Hops reported in this time.
+    /// Hops reported in the time range.
     pub reports: Vec<u64>,
 }
 
@@ -113,7 +114,7 @@ pub struct MapInterfaceColumns {
     pub node: Vec<u32>,
     /// Its egress interface.
     pub interface: Vec<Option<u32>>,
-    /// What the map is coloured by.
+    /// Value that colours the map.
     pub value: Vec<Option<u64>>,
     /// Hops reported.
     pub reports: Vec<u64>,
@@ -123,9 +124,9 @@ pub struct MapInterfaceColumns {
     pub p99: Vec<Option<u64>>,
     /// The longest hop latency, nanoseconds.
     pub max: Vec<Option<u64>>,
-    /// The greatest queue occupancy, in the node's unit.
+    /// Highest queue occupancy, in the node's unit.
     pub depth: Vec<Option<u64>>,
-    /// The greatest utilisation, in the node's unit.
+    /// Highest egress utilization, in the node's unit.
     pub utilization: Vec<Option<u64>>,
     /// Drop reports.
     pub drops: Vec<u64>,
@@ -134,50 +135,50 @@ pub struct MapInterfaceColumns {
 /// Links, in the direction packets take.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MapLinkColumns {
-    /// The row of `nodes` packets leave.
+    /// Row of `nodes` that packets leave.
     pub from: Vec<u32>,
     /// The interface they leave by.
     pub egress_interface: Vec<Option<u32>>,
-    /// The row of `nodes` they come to.
+    /// Row of `nodes` that they reach.
     pub to: Vec<u32>,
-    /// The interface they come in by.
+    /// The interface they enter by.
     pub ingress_interface: Vec<Option<u32>>,
-    /// What the map is coloured by, of the interface packets leave by.
+    /// Value that colours the map, of the egress interface.
     pub value: Vec<Option<u64>>,
-    /// Whether it is certain that no other node stands between.
+    /// Whether it is certain that no other node is in between.
     pub certain: Vec<bool>,
-    /// Median time over the link, nanoseconds, as it is now; without rows in the form `matrix`.
+    /// Current median link latency, nanoseconds; no rows with `form=matrix`.
     pub latency_p50: Vec<Option<u64>>,
-    /// By how much that may be wrong; null: by any amount. Without rows in the form `matrix`.
+    /// Error bound of `latency_p50`, nanoseconds; null: unbounded. No rows with `form=matrix`.
     pub uncertainty: Vec<Option<u64>>,
-    /// Seconds since a path over it was last reported; without rows in the form `matrix`.
+    /// Seconds since a path over the link was last reported; no rows with `form=matrix`.
     pub silent_seconds: Vec<u64>,
 }
 
 /// Groups of nodes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MapGroupColumns {
-    /// Its name: that of its only node, or those of the first and the last.
+    /// Name of the group: that of its only node, or those of its first and last node.
     pub name: Vec<String>,
-    /// Its nodes.
+    /// Ids of its nodes.
     pub nodes: Vec<Vec<u32>>,
-    /// What the map is coloured by: the highest of its nodes, the sum where it counts drops or reports.
+    /// Value that colours the map: the highest of its nodes, the sum for drops and reports.
     pub value: Vec<Option<u64>>,
-    /// Hops reported in this time.
+    /// Hops reported in the time range.
     pub reports: Vec<u64>,
 }
 
 /// Links between two groups, or within one, in the direction packets take.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MapBundleColumns {
-    /// The row of `groups` packets leave.
+    /// Row of `groups` that packets leave.
     pub from: Vec<u32>,
-    /// The row of `groups` they come to.
+    /// Row of `groups` that they reach.
     pub to: Vec<u32>,
-    /// How many links it has.
+    /// Number of links.
     pub links: Vec<u32>,
-    /// What the map is coloured by: the highest of its links, the sum where it counts drops or reports.
+    /// Value that colours the map: the highest of its links, the sum for drops and reports.
     pub value: Vec<Option<u64>>,
-    /// Links of which it is not certain that no other node stands between.
+    /// Number of links that may have another node in between.
     pub uncertain: Vec<u32>,
 }

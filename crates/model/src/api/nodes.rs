@@ -9,75 +9,75 @@ use super::latency::LatencySummary;
 use super::window::WindowValues;
 use crate::{Labels, Nanos, NodeId};
 
-/// A node that reports, or stands on a stack.
+/// A node that reports, or appears on a metadata stack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeView {
     /// The node.
     pub node_id: NodeId,
-    /// Where its reports come from, the latest addresses first; empty for a node that reports nothing itself.
+    /// Addresses its reports come from, latest first; empty for a node that sends none.
     pub addresses: Vec<IpAddr>,
-    /// Individual reports it sent.
+    /// Individual reports received from the node.
     pub reports: u64,
-    /// Datagrams it sent that did not arrive.
+    /// Datagrams from the node that were lost.
     pub lost: u64,
-    /// Times at which an unknown number of them did not.
+    /// Losses of an unknown number of datagrams.
     pub lost_unknown: u64,
-    /// When the first report by it or on it arrived.
+    /// When the first report from the node or about it arrived.
     pub first_seen: Nanos,
-    /// When the latest one did.
+    /// When the last report from the node or about it arrived.
     pub last_seen: Nanos,
-    /// Its egress interfaces that were seen, by rising number; without those it does not name.
+    /// Egress interfaces seen so far, ascending; packets without an egress interface do not count.
     pub egress_interfaces: Vec<u16>,
-    /// Hop latency over all of them.
+    /// Hop latency over all egress interfaces.
     pub latency: Option<LatencySummary>,
 }
 
-/// A node that reports, or stands on a stack, with its name.
+/// A node that reports, or appears on a metadata stack, with its name.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Node")]
 pub struct NamedNode<'a> {
     /// The node as the collector knows it.
     #[serde(flatten)]
     pub node: &'a NodeView,
-    /// What people call it.
+    /// Name of the node.
     pub name: Option<&'a str>,
-    /// What the names file says of it besides.
+    /// Labels of the node, from the names file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<&'a Labels>,
-    /// Hop latency in the window that was asked for; null: no report. Missing where none was.
+    /// Hop latency in the requested window; null if there is no report, missing without `window`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Option<WindowValues>>,
 }
 
-/// How long packets stay in one node on their way to one of its egress interfaces.
+/// Hop latency and utilization of one egress interface of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PortView {
     /// The node.
     pub node_id: NodeId,
-    /// The egress interface; null where the node does not tell.
+    /// The egress interface; null if the node does not report it.
     pub egress_interface: Option<u16>,
-    /// The hop latency; null where no report tells.
+    /// Hop latency; null if no report contains it.
     pub latency: Option<LatencySummary>,
-    /// Utilisation of the interface, in the node's unit; null where no report tells.
+    /// Egress utilization, in the node's unit; null if no report contains it.
     pub utilization: Option<LevelView>,
-    /// When a report last told of a packet that left by it.
+    /// When a packet that left by it was last reported.
     pub last_seen: Nanos,
 }
 
-/// How high a level stands.
+/// The latest and the highest value of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Level")]
 pub struct LevelView {
-    /// The latest value.
+    /// Latest value.
     pub last: u32,
-    /// The highest so far.
+    /// Highest value.
     pub max: u32,
     /// When `last` was reported.
     pub last_at: Nanos,
 }
 
-/// How long packets stay in a node on their way to one of its interfaces, with the names of both and of what is on the
-/// other end of the link.
+/// Hop latency and utilization of one egress interface of a node, with the names of both and of the far end
+/// of the link.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Interface")]
 pub struct NamedPort<'a> {
@@ -88,19 +88,19 @@ pub struct NamedPort<'a> {
     pub node_name: Option<&'a str>,
     /// The name of the interface.
     pub interface_name: Option<&'a str>,
-    /// What is on the other end of its link.
+    /// The far end of its link.
     pub interface_to: Option<&'a str>,
-    /// The value of `utilization` that means a full link; null: not known.
+    /// The value of `utilization` that means a full link; null if unknown.
     pub utilization_full: Option<u32>,
-    /// The latest utilization, thousandths of a full link; null: not known.
+    /// Latest utilization, thousandths of a full link; null if unknown.
     pub utilization_permille: Option<u64>,
-    /// What the names file says of the interface besides.
+    /// Labels of the interface, from the names file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<&'a Labels>,
-    /// What the names file says of the node.
+    /// Labels of the node, from the names file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_labels: Option<&'a Labels>,
-    /// Hop latency in the window that was asked for; null: no report. Missing where none was.
+    /// Hop latency in the requested window; null if there is no report, missing without `window`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Option<WindowValues>>,
 }
