@@ -55,8 +55,9 @@ pub struct Heat {
     pub edges: Vec<u64>,
     /// The counts that are not 0.
     pub columns: HeatColumns,
-    /// Source of the counts: `observations` or `totals`, which are exact; `minutes`, whose sizes are at most
-    /// 1.6 % off; or `seconds`, which spread whatever is typical of a minute evenly over it.
+    /// Source of the counts: `observations`, which are exact; `totals` or `minutes`, whose sizes are at most
+    /// 1.6 % off; or `seconds`, where what does not differ from the rest of its minute is spread evenly over
+    /// the minute.
     pub source: String,
     /// Number of hops counted.
     pub count: u64,

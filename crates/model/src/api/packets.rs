@@ -7,7 +7,7 @@ use super::exact::Exact;
 use super::time::TimeSelection;
 use crate::Origin;
 
-/// Which packets of a flow.
+/// Parameters of `GET /api/v1/flows/{id}/packets`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PacketsQuestion {
@@ -16,14 +16,14 @@ pub struct PacketsQuestion {
     pub time: TimeSelection,
     /// The order of the packets.
     pub order: PacketOrder,
-    /// Maximum number of packets.
+    /// Maximum number of packets; default: 200.
     #[schemars(range(min = 1, max = 2_000))]
     pub limit: Option<u32>,
-    /// Only packets that stayed in one node at least so long, nanoseconds.
+    /// Only packets with at least this hop latency in one node, nanoseconds.
     pub at_least: Option<u64>,
-    /// Only packets that this node tells of.
+    /// Only packets with a hop in this node.
     pub node: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     pub after: Option<String>,
 }
 
@@ -31,63 +31,63 @@ pub struct PacketsQuestion {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PacketOrder {
-    /// The earliest first.
+    /// Earliest first.
     #[default]
     Time,
-    /// The one with the longest sum of hop latencies first.
+    /// Longest sum of hop latencies first.
     Slowest,
 }
 
-/// Packets of a flow with their hops, as the store has them: a row of `hops` for each hop of each packet.
+/// Packets of a flow and their hops, as stored: each hop of each packet is a row of `hops`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Packets {
     /// The flow.
     pub flow: Exact,
-    /// The beginning of the time that was looked at.
+    /// Start of the time range.
     pub from: Exact,
-    /// Its end.
+    /// End of the time range.
     pub to: Exact,
-    /// What the times of arrival are after, nanoseconds since 1970.
+    /// Reference time of `packets`, nanoseconds since 1970.
     pub base: Exact,
-    /// One row for each packet, in the order that was asked for.
+    /// One row per packet, in the requested order.
     pub packets: PacketColumns,
-    /// One row for each hop, in the order of `packets`, first hop first.
+    /// One row per hop, in the order of `packets`, first hop first.
     pub hops: HopColumn,
-    /// What `after` is for the next page; null at the end.
+    /// Value of `after` for the next page; null at the end.
     pub next: Option<String>,
-    /// What is left out of the answer because it is damaged.
+    /// Number of damaged parts of history left out of the answer.
     pub damage: u32,
 }
 
-/// The packets: each is a report, which in INT-MD tells of all hops and in MX and XD of one.
+/// Packets. Each is one report: in INT-MD of all hops, in INT-MX and INT-XD of one hop.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PacketColumns {
     /// When the report arrived, nanoseconds after `base`.
     pub time: Vec<u64>,
     /// The reporting node.
     pub node: Vec<u32>,
-    /// The part of it that numbers reports.
+    /// HW ID: the part of the node that numbers reports.
     pub hw_id: Vec<u8>,
     /// Sequence number of the datagram.
     pub sequence: Vec<u32>,
-    /// Which report of the datagram.
+    /// Index of the report in the datagram; 0 is the first.
     pub report: Vec<u32>,
-    /// Where the hops come from.
+    /// Origin of the hops.
     pub origin: Vec<Option<Origin>>,
-    /// Sum of the hop latencies that are known, nanoseconds; null where none is.
+    /// Sum of the known hop latencies, nanoseconds; null if none is known.
     pub latency: Vec<Option<u64>>,
-    /// Hops that the report tells of.
+    /// Number of hops in the report.
     pub hops: Vec<u32>,
-    /// Whether the packet was dropped at the last of them.
+    /// Whether the packet was dropped at its last hop.
     pub dropped: Vec<bool>,
 }
 
 /// The hops of packets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HopColumn {
-    /// The row of `packets`.
+    /// Row of `packets`.
     pub packet: Vec<u32>,
-    /// Which hop of the packet, 0 is the first.
+    /// Hop number within the packet; 0 is the first.
     pub hop: Vec<u32>,
     /// The node.
     pub node: Vec<u32>,
@@ -95,24 +95,25 @@ pub struct HopColumn {
     pub ingress_interface: Vec<Option<u32>>,
     /// Level 1 interface the packet left by.
     pub egress_interface: Vec<Option<u32>>,
-    /// Nanoseconds in the node.
+    /// Hop latency, nanoseconds.
     pub latency: Vec<Option<u64>>,
     /// The queue of the egress interface.
     pub queue: Vec<Option<u32>>,
-    /// Its occupancy, in the node's unit.
+    /// Occupancy of that queue, in the node's unit.
     pub occupancy: Vec<Option<u32>>,
-    /// Utilisation of the egress interface, in the node's unit.
+    /// Egress utilization, in the node's unit.
     pub utilization: Vec<Option<u32>>,
-    /// By the node's clock, text.
+    /// Ingress timestamp by the node's clock, as text.
     pub ingress_timestamp: Vec<Option<Exact>>,
-    /// By the node's clock, text.
+    /// Egress timestamp by the node's clock, as text.
     pub egress_timestamp: Vec<Option<Exact>>,
-    /// Nanoseconds over the link from the hop before, by the clocks at both ends; may be below zero where these differ.
+    /// Link latency from the previous hop, nanoseconds, by the clocks at both ends; may be negative if they
+    /// differ.
     pub link_latency: Vec<Option<i64>>,
-    /// By how much `link_latency` may be wrong, nanoseconds; null: by any amount.
+    /// Error bound of `link_latency`, nanoseconds; null: unbounded.
     pub link_uncertainty: Vec<Option<u64>>,
-    /// Whether the node said that the packet met a congested queue.
+    /// Whether the node reported that the packet met a congested queue.
     pub congested: Vec<bool>,
-    /// Why it was dropped here, by the node's numbering.
+    /// Drop reason at this hop, by the node's numbering; null if there is none.
     pub drop_reason: Vec<Option<u32>>,
 }

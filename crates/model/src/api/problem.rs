@@ -1,21 +1,21 @@
-//! Why there is no answer.
+//! The answer to a request that failed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Why there is no answer, as `application/problem+json`.
+/// Why a request failed, as `application/problem+json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
-    /// The status of the answer in words.
+    /// HTTP status, in words.
     pub title: String,
-    /// The status of the answer.
+    /// HTTP status code.
     pub status: u16,
     /// What is wrong, in words.
     pub error: String,
-    /// The parameter that is wrong, where one is.
+    /// The invalid parameter, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameter: Option<String>,
-    /// What is allowed for it.
+    /// The values that `parameter` allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Questions in SQL, and their answers.
+//! SQL queries and their answers.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,82 +6,82 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A question in SQL.
+/// An SQL query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Question")]
 pub struct SqlQuestion {
-    /// The question; the tables are those of `inband query --tables`.
+    /// The query; `inband query --tables` lists the tables.
     pub sql: String,
-    /// How integers are written that a program may read as doubles.
+    /// Encoding of integers that a reader may parse as doubles.
     #[serde(default)]
     pub integers: SqlIntegers,
-    /// How the answer is written.
+    /// Format of the answer.
     #[serde(default)]
     pub format: SqlFormat,
 }
 
-/// How an answer is written.
+/// Format of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SqlFormat {
     /// A list of rows, each a list of values.
     #[default]
     Json,
-    /// A list of values for each column.
+    /// A list of values per column.
     Columns,
-    /// Comma-separated values with a line of names in front.
+    /// Comma-separated values with a header line.
     Csv,
-    /// An object a line.
+    /// One JSON object per line.
     Jsonl,
-    /// A file of Parquet.
+    /// A Parquet file.
     Parquet,
 }
 
-/// How integers that a program may read as doubles are written.
+/// Encoding of integers that a reader may parse as doubles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SqlIntegers {
     /// As numbers, with all their digits.
     #[default]
     Number,
-    /// As texts, where a double does not hold them: those past 2^53.
+    /// Text for integers beyond 2^53, which doubles do not hold exactly.
     Text,
 }
 
-/// The answer to a question in SQL; a value is a number, a text or null.
+/// The answer to an SQL query; a value is a number, text or null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Rows")]
 pub struct Rows<Value> {
-    /// The names of the columns.
+    /// Names of the columns.
     pub columns: Vec<String>,
-    /// A value for each column.
+    /// The rows, a value per column each; missing with `format=columns`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<Vec<Vec<Value>>>,
-    /// Of `format` columns: a list for each column.
+    /// With `format=columns`: the values of each column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<Vec<Value>>>,
-    /// What is damaged and left out of the answer; mostly empty.
+    /// Damaged parts of history left out of the answer; usually empty.
     pub damage: Vec<Damage>,
-    /// Files of earlier versions, which have no checksums.
+    /// Number of files without checksums, written by earlier versions.
     pub unverified_segments: usize,
 }
 
-/// A part of a file of history that cannot be trusted. Its rows are left out of answers.
+/// A damaged part of a history file; its rows are left out of answers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Damage {
     /// The file.
     pub file: PathBuf,
-    /// The part of it, such as `row group 2, column hop_latency`, `footer` or `bytes 1200 to 3400`.
+    /// The damaged part, such as `row group 2, column hop_latency`, `footer` or `bytes 1200 to 3400`.
     pub place: String,
-    /// What is wrong with it.
+    /// The damage, in words.
     pub cause: String,
-    /// Rows that are left out; null where the damage hides how many they are.
+    /// Number of rows left out; null if unknown.
     pub rows: Option<u64>,
 }
 
 impl Damage {
-    /// Notes a part of a file that cannot be trusted, and how many rows it holds.
+    /// Records a damaged part of a file, and the number of rows it holds.
     #[must_use]
     pub fn new(file: &Path, place: impl Into<String>, cause: impl fmt::Display, rows: Option<usize>) -> Self {
         let rows = rows.map(|rows| rows as u64);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::exact::Exact;
 use super::time::TimeSelection;
 
-/// Which queue, and when.
+/// Parameters of `GET /api/v1/queues/timeline`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueTimelineQuestion {
     #[serde(flatten)]
@@ -16,10 +16,11 @@ pub struct QueueTimelineQuestion {
     pub node: u32,
     /// Its egress interface.
     pub interface: u32,
-    /// The queue of the interface; all of them where it is left out.
+    /// The queue of the interface; default: all queues.
     #[serde(default)]
     pub queue: Option<u32>,
-    /// Maximum number of samples; where there are more, the deepest of each of so many steps stay. 4096 where it is left out.
+    /// Maximum number of samples; default: 4096. Beyond it, the deepest sample of each of that many steps is
+    /// returned.
     #[serde(default)]
     #[schemars(range(min = 1, max = 40_000))]
     pub limit: Option<u32>,
@@ -28,58 +29,58 @@ pub struct QueueTimelineQuestion {
 /// A queue over time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueTimeline {
-    /// The beginning of the time that was looked at.
+    /// Start of the time range.
     pub from: Exact,
-    /// Its end.
+    /// End of the time range.
     pub to: Exact,
-    /// What the offsets of `samples` are after: nanoseconds since 1970 by arrival, or a time of the node's clock.
+    /// Reference time of `samples`: nanoseconds since 1970 by arrival, or a time by the node's clock.
     pub base: Exact,
-    /// Whose clock the offsets are of.
+    /// The clock of the sample offsets.
     pub clock: QueueClock,
-    /// The samples in the order of time.
+    /// The samples in time order.
     pub samples: QueueSampleColumns,
-    /// Reports in this time, of which `samples` may be a choice.
+    /// Number of reports in the time range; `samples` may be a selection of them.
     pub reports: u64,
-    /// The greatest occupancy, in the node's unit.
+    /// Highest occupancy, in the node's unit.
     pub max_occupancy: Option<u32>,
-    /// The flows of the samples, those with the most reports first; a flow number of `samples` is its place here.
+    /// The flows of the samples, most reports first; `flow` of a sample is an index in this list.
     pub flows: Vec<QueueFlow>,
-    /// When the queue is congested.
+    /// Congestion thresholds of the queue.
     pub thresholds: QueueThresholds,
-    /// Congestion and microbursts of the queue in this time.
+    /// Congestion episodes and microbursts of the queue in the time range.
     pub episodes: Vec<QueueEpisode>,
-    /// Where samples come from: `observations`, or `bursts` where these are no longer kept, which have what packets found
+    /// Source of the samples: `observations`, or after their expiry `bursts`, which hold the samples taken
     /// while the queue was congested.
     pub source: String,
-    /// What is left out of the answer because it is damaged.
+    /// Number of damaged parts of history left out of the answer.
     pub damage: u32,
 }
 
-/// From where on a queue counts as congested, and below which it is calm again, as the collector is set up.
+/// Configured thresholds above which a queue is congested, and below which it is calm again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueThresholds {
     /// Hop latency above which it is congested, nanoseconds.
     pub trigger_latency: u64,
     /// Hop latency below which it is calm, nanoseconds.
     pub reset_latency: u64,
-    /// Occupancy above which it is congested, in the node's unit; null where occupancy does not count.
+    /// Occupancy above which it is congested, in the node's unit; null: not used.
     pub trigger_occupancy: Option<u64>,
-    /// Occupancy below which it is calm, in the node's unit.
+    /// Occupancy below which it is calm, in the node's unit; null: not used.
     pub reset_occupancy: Option<u64>,
 }
 
-/// Whose clock offsets are of.
+/// The clock of sample offsets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueClock {
-    /// The node's: when packets left.
+    /// The node's clock, when packets left.
     Node,
-    /// The collector's: when reports arrived, which may be in groups.
+    /// The collector's clock, when reports arrived; reports may arrive in batches.
     #[default]
     Arrival,
 }
 
-/// What packets found in the queue.
+/// Samples of a queue, as packets found it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueSampleColumns {
     /// Nanoseconds after `base`.
@@ -88,61 +89,62 @@ pub struct QueueSampleColumns {
     pub occupancy: Vec<Option<u32>>,
     /// Hop latency, nanoseconds.
     pub latency: Vec<Option<u64>>,
-    /// The flow of the packet, by its place in `flows`.
+    /// Flow of the packet: index in `flows`.
     pub flow: Vec<Option<u32>>,
 }
 
 /// A flow in a queue.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueFlow {
-    /// Its id.
+    /// Flow id.
     pub id: Exact,
-    /// Its source address.
+    /// Source address.
     pub source: Option<String>,
-    /// Its destination address.
+    /// Destination address.
     pub destination: Option<String>,
-    /// Its IP protocol number.
+    /// IP protocol number.
     pub protocol: Option<u32>,
-    /// Its source port.
+    /// Source port.
     pub source_port: Option<u32>,
-    /// Its destination port.
+    /// Destination port.
     pub destination_port: Option<u32>,
-    /// Reports on it in this time.
+    /// Reports on the flow in the time range.
     pub reports: u64,
-    /// Its part of all reports of this time, from 0 to 1.
+    /// Its share of all reports in the time range, from 0 to 1.
     pub share: f64,
-    /// Its part of the reports that found the queue at least half as deep as it ever was in this time.
+    /// Its share of the reports that found the queue at least half as deep as its maximum in the time range.
     pub peak_share: f64,
-    /// The longest wait of its packets, nanoseconds.
+    /// Longest hop latency of its packets, nanoseconds.
     pub max_latency: Option<u64>,
-    /// What it does to the queue.
+    /// Effect of the flow on the queue.
     pub role: QueueFlowRole,
 }
 
-/// What a flow does to a queue.
+/// Effect of a flow on a queue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueFlowRole {
-    /// It fills the queue: it has a tenth or more of the reports while the queue is deep.
+    /// Fills the queue: it has a tenth or more of the reports while the queue is deep.
     Culprit,
-    /// It waits while the queue is deep, and hardly sends.
+    /// Waits while the queue is deep, and hardly sends.
     Victim,
-    /// It does not meet the queue while it is deep.
+    /// Does not meet the queue while it is deep.
     #[default]
     Other,
 }
 
-/// An episode of a queue.
+/// A congestion episode or microburst of a queue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueEpisode {
-    /// The event.
+    /// Event id.
     pub event: String,
-    /// Its kind: `queue-congestion` or `microburst`.
+    /// Event kind: `queue-congestion` or `microburst`.
     pub kind: String,
     /// When it began.
     pub first: Exact,
-    /// When it ended, or was reported last.
+    /// When it ended or was last reported.
     pub last: Exact,
-    /// Whether the node's quota of queue reports was used up: from then on it was silent, not calm.
+    /// Whether the node's quota of queue reports was used up: from then on the node was silent, the queue not
+    /// calm.
     pub truncated: bool,
 }

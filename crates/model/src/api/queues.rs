@@ -1,4 +1,4 @@
-//! Depths of queues, in answers.
+//! Queue occupancy, in answers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 use super::window::WindowValues;
 use crate::{Labels, Nanos, NodeId, QueueUnit};
 
-/// How deep a queue is, in the node's unit.
+/// Occupancy of a queue, in the node's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueView {
     /// The node.
     pub node_id: NodeId,
-    /// The egress interface; null where the node does not tell.
+    /// The egress interface; null if the node does not report it.
     pub egress_interface: Option<u16>,
     /// The queue of that interface.
     pub queue_id: u8,
-    /// The latest occupancy, in the node's unit.
+    /// Latest occupancy.
     pub last: u32,
-    /// The highest occupancy of the last second or two.
+    /// Highest occupancy of the last second or two.
     pub recent: u32,
-    /// The highest occupancy so far.
+    /// Highest occupancy so far.
     pub max: u32,
     /// When `last` was reported.
     pub last_at: Nanos,
@@ -27,7 +27,7 @@ pub struct QueueView {
     pub congested: bool,
 }
 
-/// How deep a queue is, in the node's unit and in bytes, with the names of its node and interface.
+/// Occupancy of a queue, in the node's unit and in bytes, with the names of its node and interface.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Queue")]
 pub struct NamedQueue<'a> {
@@ -38,21 +38,21 @@ pub struct NamedQueue<'a> {
     pub node_name: Option<&'a str>,
     /// The name of the interface.
     pub interface_name: Option<&'a str>,
-    /// In what the node counts; null: not known.
+    /// Unit of the occupancy; null if unknown.
     pub unit: Option<QueueUnit>,
-    /// `last` in bytes; null: not known.
+    /// `last` in bytes; null if unknown.
     pub last_bytes: Option<u64>,
-    /// `recent` in bytes; null: not known.
+    /// `recent` in bytes; null if unknown.
     pub recent_bytes: Option<u64>,
-    /// `max` in bytes; null: not known.
+    /// `max` in bytes; null if unknown.
     pub max_bytes: Option<u64>,
-    /// What the names file says of the interface besides.
+    /// Labels of the interface, from the names file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interface_labels: Option<&'a Labels>,
-    /// What the names file says of the node.
+    /// Labels of the node, from the names file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_labels: Option<&'a Labels>,
-    /// Occupancy in the window that was asked for; null: no report. Missing where none was.
+    /// Occupancy in the requested window; null if there is no report, missing without `window`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Option<WindowValues>>,
 }

@@ -1,4 +1,4 @@
-//! What goes on: `GET /api/v1/summary`.
+//! Ledger, incidents and key figures over time: `GET /api/v1/summary`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,25 +7,25 @@ use super::exact::Exact;
 use super::time::{Span, TimeSelection};
 use crate::{Ledger, Severity};
 
-/// Over which time.
+/// Parameters of `GET /api/v1/summary`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SummaryQuestion {
     #[serde(flatten)]
     #[allow(missing_docs)]
     pub time: TimeSelection,
-    /// Length of a step; a sixtieth of the time where it is left out. There are at most 1,000 steps.
+    /// Length of a step; default: a sixtieth of the time range. There are at most 1,000 steps.
     pub step: Option<Span>,
 }
 
-/// What goes on, in one answer.
+/// Ledger, incidents and key figures in one answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// The collector's time.
+    /// The collector's current time.
     pub now: Exact,
-    /// The beginning of the first step.
+    /// Start of the first step.
     pub from: Exact,
-    /// The end of the time.
+    /// End of the time range.
     pub to: Exact,
     /// Length of a step, nanoseconds.
     pub step_ns: u64,
@@ -33,50 +33,52 @@ pub struct Summary {
     pub ledger: Ledger,
     /// Nodes that report.
     pub nodes: u64,
-    /// Flows known at this time.
+    /// Known flows.
     pub flows: u64,
-    /// Events that go on.
+    /// Active events.
     pub active_events: u64,
-    /// Events of the same queue, link or flow that came together, the latest first; at most 50.
+    /// Events on the same queue, link or flow that came together: active first, then latest first; at most
+    /// 50.
     pub incidents: Vec<Incident>,
-    /// One row for each step with reports.
+    /// One row per step with reports.
     pub steps: SummaryColumns,
-    /// What is left out of the answer because it is damaged.
+    /// Number of damaged parts of history left out of the answer.
     pub damage: u32,
 }
 
-/// Events about the same thing that came within a second of each other.
+/// Events on one subject that came within a second of each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Incident {
-    /// What they are about, with names.
+    /// The subject, with names.
     pub title: String,
     /// When the first of them began.
     pub first: Exact,
-    /// When the last of them was reported last.
+    /// When the last of them was last reported.
     pub last: Exact,
-    /// The severity of the worst.
+    /// The highest severity among them.
     pub severity: Severity,
-    /// Whether one of them goes on.
+    /// Whether one of them is active.
     pub active: bool,
-    /// Their kinds, each once, the worst first.
+    /// Their distinct kinds, most severe first.
     pub kinds: Vec<String>,
-    /// Their ids, the worst first; at most 20.
+    /// Their ids, most severe first; at most 20.
     pub events: Vec<String>,
-    /// How many there are.
+    /// Number of events.
     pub count: u64,
 }
 
-/// A step.
+/// Key figures by step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SummaryColumns {
-    /// Which step, 0 is the first.
+    /// Step number; 0 is the first.
     pub step: Vec<u32>,
-    /// Hops reported.
+    /// Number of hops reported.
     pub hops: Vec<u64>,
-    /// The longest hop latency, nanoseconds.
+    /// Longest hop latency, nanoseconds.
     pub max_latency: Vec<Option<u64>>,
-    /// The greatest queue occupancy, in its node's unit.
+    /// Highest queue occupancy, in its node's unit.
     pub max_occupancy: Vec<Option<u64>>,
-    /// Drop reports; null where the step comes from `minutes` written by an earlier version, which do not tell.
+    /// Number of drop reports; null if the step comes from `minutes` of an earlier version, which do not
+    /// contain it.
     pub drops: Vec<Option<u64>>,
 }

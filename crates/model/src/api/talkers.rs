@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 use super::query::Damage;
 use crate::{Labels, Nanos};
 
-/// Who was reported most in a time.
+/// The flows or hosts with the most reports in a time range.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Talkers {
-    /// When the time begins.
+    /// Start of the time range.
     pub from: Nanos,
-    /// When it ends.
+    /// End of the time range.
     pub until: Nanos,
     /// Length of a step, nanoseconds.
     pub step_ns: u64,
-    /// Those with the most reports first.
+    /// The talkers, most reports first.
     pub talkers: Vec<Talker>,
-    /// What is damaged and left out of the answer; mostly empty.
+    /// Damaged parts of history left out of the answer; usually empty.
     pub damage: Vec<Damage>,
 }
 
-/// A flow, a pair of hosts or a host, as was asked for: only the keys of that are there.
+/// A flow, a pair of hosts or a host, by the requested `by`; the keys of the others are missing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Talker {
@@ -33,39 +33,39 @@ pub struct Talker {
     /// The destination.
     #[serde(flatten)]
     pub destination: Option<TalkerDestination>,
-    /// The number of the IP protocol.
+    /// IP protocol number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<u8>,
-    /// 0 where the protocol has none.
+    /// Source port; 0 if the protocol has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_port: Option<u16>,
-    /// 0 where the protocol has none.
+    /// Destination port; 0 if the protocol has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub destination_port: Option<u16>,
-    /// Individual reports in that time.
+    /// Individual reports in the time range.
     pub reports: u64,
-    /// Reports a second in each step, the first step first.
+    /// Reports per second in each step, first step first.
     pub rates: Vec<f64>,
 }
 
 /// The source of a talker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TalkerSource {
-    /// The address of the source.
+    /// Source address.
     pub source: IpAddr,
-    /// Its name.
+    /// Name of the source.
     pub source_name: Option<String>,
-    /// What the names file says of it besides.
+    /// Labels of the source, from the names file.
     pub source_labels: Labels,
 }
 
 /// The destination of a talker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TalkerDestination {
-    /// The address of the destination.
+    /// Destination address.
     pub destination: IpAddr,
-    /// Its name.
+    /// Name of the destination.
     pub destination_name: Option<String>,
-    /// What the names file says of it besides.
+    /// Labels of the destination, from the names file.
     pub destination_labels: Labels,
 }

@@ -1,4 +1,4 @@
-//! The time that a question is about.
+//! The time range of a request.
 
 use std::borrow::Cow;
 use std::time::UNIX_EPOCH;
@@ -9,45 +9,45 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Nanos;
 
-/// A point in time: nanoseconds since 1970, or as `2026-01-31T12:00:00Z`.
+/// A point in time: nanoseconds since 1970, or text such as `2026-01-31T12:00:00Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(pub Nanos);
 
-/// A length of time, as `20ms`, `5m` or `1h 30m`.
+/// A time span, such as `20ms`, `5m` or `1h 30m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span(pub Nanos);
 
-/// Which time is asked about: `live`, or `at` and `span`, or `from` and `to`; the last five minutes where nothing is said.
+/// Time range of a request: `live`, or `at` and `span`, or `from` and `to`; default: the last five minutes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TimeSelection {
-    /// The time up to now, so long.
+    /// Length of a time range that ends now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub live: Option<Span>,
-    /// The middle of the time; `span` is its length.
+    /// Middle of the time range; `span` is its length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Time>,
-    /// The length of the time around `at`; 1s where it is left out.
+    /// Length of the time range around `at`; default: 1s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
-    /// The beginning of the time.
+    /// Start of the time range.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Time>,
-    /// The end of the time, which is not part of it; now where it is left out.
+    /// End of the time range, exclusive; default: now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<Time>,
 }
 
-/// A time with its beginning and without its end.
+/// A time range that includes its start and excludes its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeRange {
-    /// The beginning.
+    /// The start.
     pub from: Nanos,
     /// The end.
     pub to: Nanos,
 }
 
-/// Why a selection is none: the parameter at fault, and what is allowed.
+/// Why a selection is invalid: the parameter at fault, and what is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSelectionError {
     /// The parameter.
@@ -57,10 +57,10 @@ pub struct TimeSelectionError {
 }
 
 impl TimeSelection {
-    /// The time that is meant at `now`.
+    /// Resolves the selection to a time range at the time `now`.
     ///
     /// # Errors
-    /// Two ways to say a time are mixed, or it ends before it begins.
+    /// Two forms are mixed, or the range ends before it begins.
     pub fn resolve(self, now: Nanos) -> Result<TimeRange, TimeSelectionError> {
         let Self { live, at, span, from, to } = self;
         let wrong = |parameter, allowed| Err(TimeSelectionError { parameter, allowed });
@@ -93,13 +93,13 @@ impl TimeSelection {
 }
 
 impl TimeRange {
-    /// How long it is, nanoseconds.
+    /// Length, nanoseconds.
     #[must_use]
     pub fn length(self) -> u64 {
         self.to.0.saturating_sub(self.from.0)
     }
 
-    /// Whether a time is in it.
+    /// Whether the range contains a time.
     #[must_use]
     pub fn contains(self, time: Nanos) -> bool {
         self.from <= time && time < self.to
@@ -107,7 +107,7 @@ impl TimeRange {
 }
 
 impl Time {
-    /// Reads a time.
+    /// Parses a time.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if let Ok(nanos) = text.parse() {
@@ -117,19 +117,19 @@ impl Time {
         Some(Self(Nanos(u64::try_from(since_1970.as_nanos()).ok()?)))
     }
 
-    /// What may be written.
+    /// The accepted notation.
     pub const ALLOWED: &str = "nanoseconds since 1970, or such as 2026-01-31T12:00:00Z";
 }
 
 impl Span {
-    /// Reads a length of time that is not 0.
+    /// Parses a span above 0.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let nanos = u64::try_from(humantime::parse_duration(text).ok()?.as_nanos()).ok()?;
         (nanos > 0).then_some(Self(Nanos(nanos)))
     }
 
-    /// What may be written.
+    /// The accepted notation.
     pub const ALLOWED: &str = "a length of time above 0, such as 20ms, 5m or 1h";
 }
 

@@ -1,9 +1,9 @@
-//! What was so lately: values of the last seconds or minutes beside those of all time.
+//! Values of a recent window, next to those since the start.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How long ago something may be to count as of now.
+/// Length of the window of recent values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Window {
     /// Ten seconds.
@@ -17,21 +17,21 @@ pub enum Window {
     TenMinutes,
 }
 
-/// Values that reports told in a window; percentiles are at most 6.3 % off.
+/// Values reported in a window; percentiles are at most 6.3 % off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WindowValues {
-    /// How many.
+    /// Number of values.
     pub count: u64,
-    /// The median.
+    /// Median.
     pub p50: u64,
-    /// What 99 of 100 do not exceed.
+    /// 99th percentile.
     pub p99: u64,
-    /// The greatest.
+    /// Highest value.
     pub max: u64,
 }
 
 impl Window {
-    /// How long it is.
+    /// Length of the window, seconds.
     #[must_use]
     pub const fn seconds(self) -> u64 {
         match self {
