@@ -1,6 +1,6 @@
-//! How equal loads are that should be the same.
+//! Measures of how evenly loads are spread.
 
-/// The highest load over the mean, thousandths: 1000 where all are the same, 0 where there is none.
+/// The highest load over the mean, thousandths: 1000 where all are equal, 0 where there is none.
 #[must_use]
 pub fn highest_to_mean_permille(loads: &[u64]) -> u64 {
     let sum: u128 = loads.iter().map(|load| u128::from(*load)).sum();

@@ -1,4 +1,4 @@
-//! What is worth telling a person?
+//! Events: what the collector announces to people.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,42 +8,42 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EventDetail, EventId, EventKind, Nanos, NodeId};
 
-/// Something the collector announces.
+/// An event that the collector announces.
 ///
-/// In JSON the kind stands under `event` and what only this kind has under `detail`.
+/// In JSON the kind is under `event`, and what only this kind has under `detail`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// What happened.
     #[serde(flatten)]
     #[schemars(with = "KindAndDetail")]
     pub detail: EventDetail,
-    /// How much it matters.
+    /// How severe it is.
     pub severity: Severity,
-    /// Events with the same kind and key are about the same thing.
+    /// Events with the same kind and key have the same subject.
     pub key: String,
-    /// When the first report it rests on arrived here.
+    /// When the first report it is based on arrived here.
     pub first: Nanos,
-    /// When the last report it rests on arrived here.
+    /// When the last report it is based on arrived here.
     pub last: Nanos,
-    /// How many reports it rests on.
+    /// Number of reports it is based on.
     pub count: u64,
     /// How sure it is.
     pub confidence: Confidence,
-    /// Some of the reports it rests on: the first ones and the latest ones.
+    /// Some of the reports it is based on: the first ones and the latest ones.
     pub evidence: Vec<ReportReference>,
-    /// Where it stands in its course.
+    /// Whether it begins, ends, or happened once.
     #[serde(default)]
     pub phase: Phase,
-    /// Whether somebody has asked not to be told of it; it is kept all the same.
+    /// Whether a silence covers it; it is kept, but not delivered.
     #[serde(default, skip_serializing_if = "is_false")]
     pub silenced: bool,
-    /// Why it has ended; missing as long as it has not.
+    /// Why it has ended; missing while it is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<EndReason>,
 }
 
 impl Event {
-    /// The event that one report tells, at the time it arrived.
+    /// The event of a single report, at the time of its arrival.
     #[must_use]
     pub fn of_report(
         detail: EventDetail,
@@ -80,13 +80,13 @@ impl Event {
     }
 }
 
-/// Where an event stands in its course.
+/// The phase of an event.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// It happened, and has no course.
+    /// It happened once, without a duration.
     #[default]
     Once,
     /// It has begun, and is announced again when it ends.
@@ -101,9 +101,9 @@ pub enum Phase {
 pub enum EndReason {
     /// A report showed that its cause is over.
     Over,
-    /// Nothing more was reported of it.
+    /// Nothing more was reported about it.
     Quiet,
-    /// The collector ended while it went on.
+    /// The collector ended while the event was active.
     RunEnded,
 }
 
@@ -119,40 +119,40 @@ impl EndReason {
     }
 }
 
-/// Who knows of an event.
+/// The acknowledgement of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Acknowledgement {
-    /// Who.
+    /// Who acknowledged it.
     pub by: String,
-    /// What they say about it.
+    /// A comment.
     #[serde(default)]
     pub comment: String,
-    /// When they said so.
+    /// When it was acknowledged.
     #[serde(default)]
     pub at: Nanos,
 }
 
-/// An event as those see it who ask.
+/// An event as the API returns it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventView {
-    /// By which it is acknowledged.
+    /// The id by which it is acknowledged.
     pub id: EventId,
     /// The event.
     #[serde(flatten)]
     pub event: Event,
-    /// Who knows of it; missing until somebody says so.
+    /// Its acknowledgement; missing while there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledged: Option<Acknowledgement>,
 }
 
-/// An [`EventDetail`] as its schema describes it: what a kind has in its detail is in `docs/events.md`.
+/// The schema of an [`EventDetail`]; `docs/events.md` describes the detail of each kind.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only described")]
 struct KindAndDetail {
-    /// Its kind.
+    /// The kind.
     event: EventKind,
-    /// What only its kind has.
+    /// What only this kind has.
     detail: BTreeMap<String, AnyValue>,
 }
 
@@ -178,19 +178,19 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// How much an event matters.
+/// The severity of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Good to know.
+    /// For information.
     Info,
     /// Worth a look.
     Warning,
-    /// Traffic, or the view of it, suffers.
+    /// Traffic, or its observation, is impaired.
     Critical,
 }
 
-/// How sure an event is.
+/// The confidence of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
@@ -198,17 +198,17 @@ pub enum Confidence {
     Possible,
     /// The best explanation of what was reported.
     Probable,
-    /// What was reported leaves no other explanation.
+    /// What was reported allows no other explanation.
     Certain,
 }
 
-/// Names one report, so that it can be found in the history.
+/// The reference by which a report is found in history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Report")]
 pub struct ReportReference {
     /// The reporting node.
     pub node_id: NodeId,
-    /// The part of the node that numbers the reports.
+    /// HW ID: the part of the node that numbers reports.
     pub hw_id: u8,
     /// Sequence number of the datagram.
     pub sequence: u32,

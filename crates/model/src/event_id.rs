@@ -1,4 +1,4 @@
-//! Which event?
+//! The id of an event.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,13 +12,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::path::mix;
 use crate::{EventKind, Nanos};
 
-/// The 64-bit name of an event, by which it is acknowledged: a hash of its kind, its key and when it began, the same
-/// on every machine and in every run.
+/// The 64-bit id of an event, by which it is acknowledged: a hash of its kind, its key and its start, the
+/// same on every machine and in every run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(pub u64);
 
 impl EventId {
-    /// The id of an event of this kind about this that began then.
+    /// The id of an event of this kind with this key that began at `first`.
     #[must_use]
     pub fn of(kind: EventKind, key: &str, first: Nanos) -> EventId {
         let hash = [kind.name(), key].into_iter().fold(mix(first.0), |hash, text| {
@@ -57,14 +57,14 @@ impl JsonSchema for EventId {
 impl FromStr for EventId {
     type Err = ParseIntError;
 
-    /// Reads an id as it is written.
+    /// Parses an id as [`Display`](fmt::Display) writes it.
     fn from_str(text: &str) -> Result<EventId, ParseIntError> {
         u64::from_str_radix(text, 16).map(EventId)
     }
 }
 
 impl Serialize for EventId {
-    /// Writes the hexadecimal text: JSON's numbers are not exact beyond 2^53.
+    /// Writes hexadecimal text: JSON numbers are not exact beyond 2^53.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }

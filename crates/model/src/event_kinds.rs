@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// Makes the kinds, their names and the details of their events from [`event_kinds!`](crate::event_kinds!).
+/// Defines the kinds, their names and the details of their events from [`event_kinds!`](crate::event_kinds!).
 macro_rules! define {
     ($($(#[$setting:meta])+ $detector:ident {
         $($(#[$about:meta])+ $module:ident: $kind:ident = $name:literal,)+
@@ -66,7 +66,7 @@ impl JsonSchema for EventKind {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        // The kinds are not named one by one: a new one is no change of the API.
+        // The kinds are not listed: a new one is no change of the API.
         json_schema!({
             "type": "string",
             "format": "event-kind",
@@ -75,12 +75,12 @@ impl JsonSchema for EventKind {
     }
 }
 
-/// The register of events: gives its rows to the macro `$define`.
+/// The register of events: passes its rows to the macro `$define`.
 ///
-/// A row is a detector with the kinds of events it announces, under a sentence that says what is set of it. A kind has a
-/// file here with a type of the kind's name, which is what only its events have. A detector has a module in the collector
-/// with its settings, its state and its events; its table below `[events]` has its name. `serde(skip)` where nothing is
-/// set.
+/// A row is a detector with the kinds of events it announces, under a sentence that describes its settings. A
+/// kind has a file here with a type of the kind's name, which holds what only its events have. A detector has
+/// a module in the collector with its settings, its state and its events; its table below `[events]` has its
+/// name. A detector without settings has `serde(skip)`.
 #[macro_export]
 macro_rules! event_kinds {
     ($define:ident) => {
@@ -90,7 +90,7 @@ macro_rules! event_kinds {
                 /// Reports were sent and did not arrive.
                 report_loss: ReportLoss = "report-loss",
             }
-            /// Nothing: the ledger knows a node that starts anew by its own settings.
+            /// Nothing: the ledger has its own settings for a node that starts anew.
             #[serde(skip)]
             sequence_reset {
                 /// A node started to number its reports anew.
@@ -106,7 +106,7 @@ macro_rules! event_kinds {
                 /// A flow is seen for the first time.
                 new_flow: NewFlow = "new-flow",
             }
-            /// Nothing: when a path has changed is a matter of following flows.
+            /// Nothing: path changes follow the settings of flow tracking.
             #[serde(skip)]
             path_change {
                 /// A flow takes another path.
@@ -115,17 +115,17 @@ macro_rules! event_kinds {
             /// What is a loop: `[events.loop]`.
             #[serde(rename = "loop")]
             loops {
-                /// A packet came to the same place twice.
+                /// A packet came to the same node twice.
                 packet_loop: Loop = "loop",
             }
-            /// Which ways flows may take: `[[events.path_policy]]`, at most 64 rules. Default: none.
+            /// Which paths flows may take: `[[events.path_policy]]`, at most 64 rules. Default: none.
             path_policy {
                 /// A path breaks a rule.
                 path_policy: PathPolicy = "path-policy",
             }
             /// When a hop latency has changed.
             latency_change {
-                /// A node holds packets for another time than before.
+                /// A node holds packets longer or shorter than before.
                 latency_change: LatencyChange = "latency-change",
             }
             /// When a hop latency is a spike.
@@ -150,7 +150,7 @@ macro_rules! event_kinds {
                 /// Microbursts follow one another.
                 microburst_storm: MicroburstStorm = "microburst-storm",
             }
-            /// Whose packets are named when a queue was congested.
+            /// Whose packets are named when a queue is congested.
             culprits {
                 /// Whose packets made others wait in a queue.
                 culprits: Culprits = "culprits",
@@ -160,9 +160,9 @@ macro_rules! event_kinds {
                 /// A node drops packets.
                 drop: Drop = "drop",
             }
-            /// When a link is suspected of losing packets in silence.
+            /// When a link is suspected of silent packet loss.
             silent_loss {
-                /// Packets vanish behind a node, and no node reports a drop.
+                /// Packets disappear behind a node, and no node reports a drop.
                 silent_loss: SilentLoss = "silent-loss",
             }
             /// When an egress interface is nearly full.
@@ -175,23 +175,23 @@ macro_rules! event_kinds {
                 /// Equal links carry unequal loads.
                 ecmp_imbalance: EcmpImbalance = "ecmp-imbalance",
             }
-            /// What timestamps say about clocks.
+            /// What timestamps show about clocks.
             clock {
                 /// Packets arrive before they were sent: two clocks disagree.
                 negative_link_latency: NegativeLinkLatency = "negative-link-latency",
                 /// Two clocks run at different speeds.
                 clock_drift: ClockDrift = "clock-drift",
             }
-            /// What is strange about nodes.
+            /// What is wrong with nodes.
             health {
                 /// Two senders use one node id.
                 duplicate_node_id: DuplicateNodeId = "duplicate-node-id",
-                /// A node reports that is not known.
+                /// A node reports that is not in the list of nodes.
                 unknown_node: UnknownNode = "unknown-node",
                 /// A node reports on telemetry reports.
                 report_about_report: ReportAboutReport = "report-about-report",
             }
-            /// Nothing: whoever writes history finds out.
+            /// Nothing: history trouble is found by the writer of history.
             #[serde(skip)]
             history_trouble {
                 /// History is not being written.

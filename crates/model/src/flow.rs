@@ -1,4 +1,4 @@
-//! Which packets belong together?
+//! Flows: packets with the same five-tuple.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -25,7 +25,7 @@ pub struct Flow {
     pub destination_port: u16,
 }
 
-/// The 63-bit name of a flow: a hash of its five-tuple, the same on every machine and in every run.
+/// The 63-bit id of a flow: a hash of its five-tuple, the same on every machine and in every run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct FlowId(pub u64);
@@ -37,7 +37,7 @@ impl fmt::Display for FlowId {
 }
 
 impl Flow {
-    /// The flow of the answers.
+    /// The flow in the opposite direction.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self {
@@ -66,7 +66,7 @@ fn mix_address(hash: u64, address: IpAddr) -> u64 {
         IpAddr::V4(address) => mix(hash ^ u64::from(address.to_bits())),
         IpAddr::V6(address) => {
             let [high, low] = [address.to_bits() >> 64, address.to_bits()].map(low_word);
-            // One more round tells an IPv6 address from an IPv4 address of the same bits.
+            // One more round distinguishes an IPv6 address from an IPv4 address with the same bits.
             mix(mix(mix(hash ^ high) ^ low) ^ 6)
         }
     }
@@ -79,7 +79,7 @@ fn low_word(bits: u128) -> u64 {
 }
 
 impl Hash for Flow {
-    /// Hashes whole words: a flow is looked up for each report.
+    /// Hashes whole words: a flow is looked up for every report.
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         let ports = u64::from(self.source_port) << 16 | u64::from(self.destination_port);
@@ -97,7 +97,7 @@ impl Hash for Flow {
 }
 
 impl Default for Flow {
-    /// The flow of nothing: all zeros.
+    /// An empty flow: all zeros.
     fn default() -> Flow {
         let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
         Flow { source: nowhere, destination: nowhere, protocol: 0, source_port: 0, destination_port: 0 }

@@ -1,4 +1,4 @@
-//! Where did a packet pass?
+//! One hop of a path.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use crate::NodeId;
 pub struct Hop {
     /// The node.
     pub node_id: NodeId,
-    /// Level 1 interface the packet entered by; `None` when the node did not say.
+    /// Level 1 interface the packet entered by; `None` when the node did not report it.
     pub ingress_interface: Option<u16>,
-    /// Level 1 interface the packet left by; `None` when the node did not say.
+    /// Level 1 interface the packet left by; `None` when the node did not report it.
     pub egress_interface: Option<u16>,
 }
 

@@ -1,4 +1,4 @@
-//! How do the hops of many reports stand in memory? As columns, and what they have in common once for a report.
+//! Hops of many reports in memory: columns, with the fields common to a report stored once.
 
 mod field;
 
@@ -9,28 +9,28 @@ use crate::{HopRecord, ReportRecord};
 use self::field::Adder;
 pub use self::field::{HopField, HopFields, Values};
 
-/// Hops of reports, in the order in which they came; those that follow one another and differ in nothing that
-/// is their report's are of one report.
+/// Hops of reports, in the order of arrival. Consecutive hops with equal report fields belong to the same
+/// report.
 ///
 /// A field that no hop has takes no memory.
 #[derive(Debug, Clone, Default)]
 pub struct HopColumns {
     reports: Vec<ReportRecord>,
-    /// Where the hops of each report end.
+    /// End of each report's hops.
     ends: Vec<u32>,
-    /// Which fields each hop has, see [`HopField::bit`].
+    /// Fields that each hop has, see [`HopField::bit`].
     present: Vec<u16>,
     /// Empty, or a value for each hop: 0 where it has none.
     narrow: [Vec<u32>; HopField::NARROW],
-    /// Likewise.
+    /// Empty, or a value for each hop: 0 where it has none.
     wide: [Vec<u64>; HopField::WIDE],
 }
 
 impl HopColumns {
-    /// Most hops that stand together.
+    /// Maximum number of hops.
     pub const MAX_HOPS: usize = 1 << 30;
 
-    /// Makes columns of their parts; `None` when those do not fit one another.
+    /// Creates columns from their parts; `None` when the parts are inconsistent.
     #[must_use]
     pub fn from_parts(
         reports: Vec<ReportRecord>,
@@ -51,19 +51,19 @@ impl HopColumns {
         is_whole.then_some(HopColumns { reports, ends, present, narrow, wide })
     }
 
-    /// How many hops there are.
+    /// The number of hops.
     #[must_use]
     pub fn len(&self) -> usize {
         self.present.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no hops.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.present.is_empty()
     }
 
-    /// Bytes they take in memory, about.
+    /// Approximate memory use, bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.reports)
@@ -73,13 +73,13 @@ impl HopColumns {
             + self.wide.iter().map(|column| size_of_val(&**column)).sum::<usize>()
     }
 
-    /// The reports the hops are of.
+    /// The reports that the hops belong to.
     #[must_use]
     pub fn reports(&self) -> &[ReportRecord] {
         &self.reports
     }
 
-    /// Where the hops of each report end.
+    /// End of each report's hops.
     #[must_use]
     pub fn ends(&self) -> &[u32] {
         &self.ends
@@ -93,13 +93,13 @@ impl HopColumns {
         start..self.ends[report] as usize
     }
 
-    /// Which fields each hop has, see [`HopField::bit`].
+    /// Fields that each hop has, see [`HopField::bit`].
     #[must_use]
     pub fn present(&self) -> &[u16] {
         &self.present
     }
 
-    /// The values of a field, 0 where a hop has none; no values when no hop has one.
+    /// The values of a field, 0 where a hop has none; empty when no hop has one.
     #[must_use]
     #[inline]
     pub fn values(&self, field: HopField) -> Values<'_> {
@@ -127,7 +127,7 @@ impl HopColumns {
         self.extend_from_slice(std::slice::from_ref(hop));
     }
 
-    /// Adds hops, those of one report one after another.
+    /// Adds hops; those of one report must be consecutive.
     ///
     /// # Panics
     /// There are more than [`HopColumns::MAX_HOPS`].
@@ -153,7 +153,7 @@ impl HopColumns {
         adder.add_wide(&mut self.wide);
     }
 
-    /// Adds the hops of one report, and nothing if it has none.
+    /// Adds the hops of one report; does nothing if there are none.
     ///
     /// # Panics
     /// There are more than [`HopColumns::MAX_HOPS`].
@@ -195,7 +195,7 @@ impl HopColumns {
         }
     }
 
-    /// Forgets all but the first reports.
+    /// Removes all but the first `reports` reports.
     pub fn truncate(&mut self, reports: usize) {
         self.reports.truncate(reports);
         self.ends.truncate(reports);
@@ -205,7 +205,7 @@ impl HopColumns {
         self.wide.iter_mut().for_each(|column| column.truncate(hops));
     }
 
-    /// Moves the hops of other columns to the end of these, which take over the memory if they had none.
+    /// Moves the hops of `other` to the end of these; empty columns take over its memory.
     pub fn take_from(&mut self, other: &mut HopColumns) {
         if self.is_empty() {
             std::mem::swap(self, other);
@@ -215,7 +215,7 @@ impl HopColumns {
         other.clear();
     }
 
-    /// Forgets all hops, and keeps the memory.
+    /// Removes all hops and keeps the memory.
     pub fn clear(&mut self) {
         self.truncate(0);
     }

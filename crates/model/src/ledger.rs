@@ -1,4 +1,4 @@
-//! Where did every report go?
+//! The ledger: counts of every report by outcome.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::NodeId;
 
-/// What became of every datagram that arrived, and of every report in them.
+/// Counts of every datagram that arrived and of every report in them, by outcome.
 ///
 /// Datagrams up to `accepted`: `received = malformed + shed + duplicate + accepted`. `reordered` and `late`
 /// are parts of `accepted`. `stored` and `store_failed` count individual reports, as `accepted_reports` does;
@@ -16,19 +16,19 @@ use crate::NodeId;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Totals")]
 pub struct Ledger {
-    /// Datagrams taken off the socket.
+    /// Datagrams read from the socket.
     pub received: u64,
-    /// What the kernel dropped before the socket was read, as the kernel counts it: a piece of several datagrams of one
-    /// sender counts once, and `lost` has the exact number. Not part of `received`.
+    /// Datagrams the kernel dropped before the socket was read, by the kernel's count: a coalesced group of
+    /// datagrams of one sender counts once; `lost` has the exact number. Not part of `received`.
     pub kernel_dropped: u64,
-    /// Datagrams from addresses that may not report. Not part of `received`.
+    /// Datagrams from addresses that are not allowed to report. Not part of `received`.
     #[serde(default)]
     pub refused: u64,
     /// Datagrams that are not a telemetry report.
     pub malformed: u64,
-    /// Datagrams dropped because a queue of ours was full.
+    /// Datagrams dropped because a queue of the collector was full.
     pub shed: u64,
-    /// Datagrams understood and counted once.
+    /// Datagrams parsed and counted once.
     pub accepted: u64,
     /// Datagrams whose sequence number had been accepted before.
     pub duplicate: u64,
@@ -36,16 +36,16 @@ pub struct Ledger {
     pub reordered: u64,
     /// Accepted datagrams that arrived too late to tell whether they are duplicates.
     pub late: u64,
-    /// Datagrams that were sent and did not arrive, as far as sequence numbers tell; falls when one of them
-    /// arrives after all.
+    /// Datagrams that were sent and did not arrive, according to sequence numbers; decreases when one of them
+    /// arrives late.
     pub lost: u64,
-    /// Times at which an unknown number of datagrams was lost.
+    /// Losses of an unknown number of datagrams.
     pub lost_unknown: u64,
     /// Individual reports in the accepted datagrams.
     pub accepted_reports: u64,
     /// Individual reports written to the store.
     pub stored: u64,
-    /// Individual reports the store did not take.
+    /// Individual reports the store failed to write.
     pub store_failed: u64,
     /// Messages that outputs have delivered, summed over all outputs.
     #[serde(default)]
@@ -56,29 +56,29 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Whether each received datagram is in exactly one of the places it can be.
+    /// Whether each received datagram has exactly one outcome.
     #[must_use]
     pub fn balances(&self) -> bool {
         self.received == self.malformed + self.shed + self.duplicate + self.accepted
     }
 }
 
-/// The ledger of one stream: the reports one part of one node sends to one socket, in sequence.
+/// The ledger of one stream: the reports that one part of one node sends to one socket, in sequence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Stream")]
 pub struct StreamLedger {
     /// The reporting node; [`NodeId::NOT_AVAILABLE`] where its reports do not name it.
     pub node_id: NodeId,
-    /// The address reports come from that do not name their node, as those of version 0.5 may do.
+    /// The source address of reports that do not name their node, such as some of version 0.5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<IpAddr>,
-    /// The part of the node that numbers the reports.
+    /// HW ID: the part of the node that numbers reports.
     pub hw_id: u8,
     /// The socket the reports were sent to.
     pub session: SocketAddr,
     /// Version of the Telemetry Report format: `2.0`, `1.0` or `0.5`.
     pub version: String,
-    /// Datagrams understood and counted once.
+    /// Datagrams parsed and counted once.
     pub accepted: u64,
     /// Datagrams whose sequence number had been accepted before.
     pub duplicate: u64,
@@ -86,15 +86,15 @@ pub struct StreamLedger {
     pub reordered: u64,
     /// Accepted datagrams that arrived too late to tell whether they are duplicates.
     pub late: u64,
-    /// Datagrams that were sent and did not arrive, as far as sequence numbers tell.
+    /// Datagrams that were sent and did not arrive, according to sequence numbers.
     pub lost: u64,
-    /// Times at which an unknown number of datagrams was lost.
+    /// Losses of an unknown number of datagrams.
     pub lost_unknown: u64,
     /// Individual reports in the accepted datagrams.
     pub accepted_reports: u64,
 }
 
-/// The ledger of one output: what became of every message that was to be delivered.
+/// The ledger of one output: counts of every message to deliver, by outcome.
 ///
 /// `offered = exported + export_failed + waiting`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -102,28 +102,28 @@ pub struct StreamLedger {
 pub struct ExportLedger {
     /// The output's name.
     pub output: String,
-    /// Messages that were to be delivered, those found in a spool at the start included.
+    /// Messages to deliver, including those found in a spool at the start.
     pub offered: u64,
-    /// Messages that arrived where they should: the other side said so, or the disk took them.
+    /// Messages delivered: the receiver confirmed them, or they were written to disk.
     pub exported: u64,
     /// Messages that were given up.
     pub export_failed: u64,
-    /// Messages whose fate is not decided.
+    /// Messages still pending.
     pub waiting: u64,
-    /// Why messages were given up, where any were: the reason's name, and how many.
+    /// Messages given up, by the name of the reason.
     pub failures: BTreeMap<String, u64>,
-    /// Messages that settings or silences keep back; they were not offered.
+    /// Messages withheld by settings or silences; they were not offered.
     pub kept_back: u64,
     /// Attempts beyond the first.
     pub retries: u64,
-    /// Bytes that wait on disk.
+    /// Bytes pending on disk.
     pub spool_bytes: u64,
-    /// What keeps it from delivering; `None`: the latest attempt went well, or there was none.
+    /// Why delivery fails; `None` if the latest attempt succeeded, or there was none.
     pub trouble: Option<String>,
 }
 
 impl ExportLedger {
-    /// Whether each message is in exactly one of the places it can be.
+    /// Whether each message has exactly one outcome.
     #[must_use]
     pub fn balances(&self) -> bool {
         self.offered == self.exported + self.export_failed + self.waiting
@@ -135,45 +135,46 @@ impl ExportLedger {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Ledger")]
 pub struct LedgerView {
-    /// Sums over all streams, those forgotten included.
+    /// Sums over all streams, including evicted ones.
     pub total: Ledger,
-    /// The streams known at this time.
+    /// The streams currently known.
     pub streams: Vec<StreamLedger>,
-    /// The outputs that are set up.
+    /// The configured outputs.
     #[serde(default)]
     pub exports: Vec<ExportLedger>,
-    /// What was wrong with the malformed datagrams: the counts add up to `total.malformed`.
+    /// Faults of the malformed datagrams; the counts add up to `total.malformed`.
     #[serde(default)]
     pub malformed: Vec<FaultCount>,
-    /// What was wrong with reported packets that are marked as INT and cannot be read; their reports are accepted.
+    /// Faults of reported packets that are marked as INT and cannot be parsed; their reports are accepted.
     #[serde(default)]
     pub unreadable: Vec<FaultCount>,
-    /// What was forgotten or passed over because a table was full, by the name of what it is.
+    /// Entries evicted or skipped because a table was full, by the name of the table's subject.
     #[serde(default)]
     pub overflows: BTreeMap<String, u64>,
-    /// Source addresses with more node ids than one may have, the most datagrams first; at most 256.
+    /// Source addresses with more node ids than allowed, most datagrams first; at most 256.
     #[serde(default)]
     pub refused_sources: Vec<RefusedSource>,
-    /// The sockets that reports come in by, one for each worker.
+    /// The sockets that receive reports, one per worker.
     #[serde(default)]
     pub sockets: Vec<SocketLedger>,
 }
 
-/// A socket that reports come in by, and what the kernel grants it.
+/// A socket that receives reports, with its kernel settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Socket")]
 pub struct SocketLedger {
     /// The address it receives on.
     pub address: SocketAddr,
-    /// Bytes of datagrams that the kernel is to keep for it.
+    /// Receive buffer requested from the kernel, bytes.
     pub wanted_buffer_bytes: u64,
-    /// Bytes it keeps; where that is less, `sysctl net.core.rmem_max` allows more.
+    /// Receive buffer granted by the kernel, bytes; where it is smaller, `sysctl net.core.rmem_max` allows
+    /// more.
     pub buffer_bytes: u64,
-    /// How the thread runs that empties it: `realtime`, `nice` or `normal`.
+    /// Scheduling of the thread that reads it: `realtime`, `nice` or `normal`.
     pub priority: String,
 }
 
-/// A source address with more node ids than one may have.
+/// A source address with more node ids than allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedSource {
     /// The address.
@@ -184,20 +185,20 @@ pub struct RefusedSource {
     pub datagrams: u64,
 }
 
-/// How often one kind of fault was found in one kind of header.
+/// How often one kind of fault occurred in one kind of header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Fault")]
 pub struct FaultCount {
     /// The header, as the specification names it.
     pub header: String,
-    /// What was wrong with it.
+    /// The fault.
     pub fault: String,
     /// How often.
     pub count: u64,
 }
 
 impl LedgerView {
-    /// Whether the totals balance, and every malformed datagram has a reason.
+    /// Whether the totals balance, and every malformed datagram has a fault.
     #[must_use]
     pub fn balances(&self) -> bool {
         self.total.balances()

@@ -1,7 +1,7 @@
 //! The nouns of INT after decoding: node, flow, hop, path, observation, event, ledger.
 //!
-//! Everything here is owned and serialisable, and depends on no other crate of the project: collector,
-//! store and server meet in these types.
+//! Everything here is owned and serialisable, and depends on no other crate of the project: collector, store
+//! and server share these types.
 
 pub mod api;
 mod balance;
@@ -31,7 +31,7 @@ mod units;
 pub use balance::{highest_to_mean_permille, jain_permille};
 pub use event::{Acknowledgement, Confidence, EndReason, Event, EventView, Phase, ReportReference, Severity};
 pub use event_id::EventId;
-// The list of kinds names what there is.
+// The list of kinds determines the names.
 pub use event_kinds::*;
 pub use flow::{Flow, FlowId};
 pub use given_link::GivenLink;

@@ -1,4 +1,4 @@
-//! Names, labels and units of what reports name by number: `names.toml`.
+//! Names, labels and units of what reports identify by number: `names.toml`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::{self, Write};
@@ -14,10 +14,11 @@ use crate::path::Path;
 use crate::prefix::Prefix;
 use crate::units::{NodeUnits, QueueUnit, Tick, Units};
 
-/// What else is known of a node, an interface, a host or a subnet: VRF, tenant, AS and so on, by names of one's own.
+/// Further properties of a node, an interface, a host or a subnet, such as VRF, tenant or AS, by freely
+/// chosen names.
 pub type Labels = BTreeMap<String, String>;
 
-/// Names as they stand in `names.toml`, in any order.
+/// The content of `names.toml`, in any order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NameList {
@@ -41,25 +42,25 @@ pub struct NameList {
 pub struct NodeName {
     /// Node ID.
     pub id: u32,
-    /// What people call it; empty: it has no name.
+    /// The name; empty if it has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// In what it counts queue occupancy: `bytes`, `cells` or `packets`.
+    /// Unit of its queue occupancy: `bytes`, `cells` or `packets`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_unit: Option<QueueUnit>,
-    /// Size of its cells, bytes.
+    /// Size of one of its cells, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "above_zero")]
     pub cell_bytes: Option<u32>,
-    /// One step of its timestamps: `ns`, `us`, `ms`, `s`, or so many of them, as `8ns`. Default `ns`.
+    /// Unit of its timestamps: `ns`, `us`, `ms`, `s`, or a multiple such as `8ns`. Default `ns`.
     #[serde(default, skip_serializing_if = "is_nanosecond")]
     pub timestamp_unit: Tick,
-    /// One step of the hop latency it gives, likewise. Default `ns`.
+    /// Unit of its hop latency, written like `timestamp_unit`. Default `ns`.
     #[serde(default, skip_serializing_if = "is_nanosecond")]
     pub latency_unit: Tick,
     /// The value of egress utilization that means a full link.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "above_zero")]
     pub utilization_full: Option<u32>,
-    /// What else is known of it.
+    /// Labels of the node.
     #[serde(default, skip_serializing_if = "Labels::is_empty", deserialize_with = "labels")]
     pub labels: Labels,
 }
@@ -72,12 +73,12 @@ pub struct InterfaceName {
     pub node: u32,
     /// Level 1 identifier.
     pub id: u16,
-    /// What people call it.
+    /// The name.
     pub name: String,
-    /// What is on the other end of the link.
+    /// What is at the other end of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// What else is known of it.
+    /// Labels of the interface.
     #[serde(default, skip_serializing_if = "Labels::is_empty", deserialize_with = "labels")]
     pub labels: Labels,
 }
@@ -88,41 +89,40 @@ pub struct InterfaceName {
 pub struct HostName {
     /// One of its addresses.
     pub address: IpAddr,
-    /// What people call it.
+    /// The name.
     pub name: String,
-    /// What else is known of it.
+    /// Labels of the host.
     #[serde(default, skip_serializing_if = "Labels::is_empty", deserialize_with = "labels")]
     pub labels: Labels,
 }
 
-/// The name of a subnet, for its addresses that are no host by name.
+/// The name of a subnet, for addresses in it that have no host name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SubnetName {
     /// The addresses.
     pub prefix: Prefix,
-    /// What people call it.
+    /// The name.
     pub name: String,
-    /// What else is known of its addresses. One of several subnets counts with its labels; a label that only a larger one
-    /// has counts as well.
+    /// Labels of its addresses. Of overlapping subnets, the smallest that has a label determines its value.
     #[serde(default, skip_serializing_if = "Labels::is_empty", deserialize_with = "labels")]
     pub labels: Labels,
 }
 
-/// Names, found by number. Where one thing is named twice, the later name counts.
+/// Names, looked up by number. Where one thing is named twice, the later name applies.
 #[derive(Debug, Default)]
 pub struct Names {
     nodes: HashMap<u32, NodeName>,
     interfaces: HashMap<(u32, u16), InterfaceName>,
     hosts: HashMap<IpAddr, HostName>,
     subnets: HashMap<Prefix, SubnetName>,
-    /// Lengths of the prefixes that have names, so that only those are looked for.
+    /// Lengths of the named prefixes; only these are looked up.
     lengths: BTreeSet<u8>,
     units: Units,
 }
 
 impl Names {
-    /// Makes names easy to find.
+    /// Indexes a list of names.
     #[must_use]
     pub fn new(list: NameList) -> Names {
         Names {
@@ -145,14 +145,14 @@ impl Names {
         self.nodes.get(&node.0).map(|node| node.name.as_str()).filter(|name| !name.is_empty())
     }
 
-    /// The node of a name; the one with the lowest id where several have it.
+    /// The node with a name; the lowest id where several have it.
     #[must_use]
     pub fn node_of(&self, name: &str) -> Option<NodeId> {
         let named = self.nodes.values().filter(|node| !name.is_empty() && node.name == name);
         named.map(|node| NodeId(node.id)).min()
     }
 
-    /// The nodes that have a name, by rising id.
+    /// The named nodes, sorted by id.
     pub fn of_nodes(&self) -> impl Iterator<Item = (u32, &str)> {
         let mut nodes: Vec<(u32, &str)> = self
             .nodes
@@ -164,7 +164,7 @@ impl Names {
         nodes.into_iter()
     }
 
-    /// The names of hosts and subnets, each once, in the order of the alphabet.
+    /// The names of hosts and subnets, each once, in alphabetical order.
     pub fn of_addresses(&self) -> impl Iterator<Item = &str> {
         let hosts = self.hosts.values().map(|host| host.name.as_str());
         let names: BTreeSet<&str> =
@@ -178,19 +178,19 @@ impl Names {
         &self.units
     }
 
-    /// What else is known of a node.
+    /// The labels of a node.
     #[must_use]
     pub fn node_labels(&self, node: NodeId) -> Option<&Labels> {
         self.nodes.get(&node.0).map(|node| &node.labels).filter(|labels| !labels.is_empty())
     }
 
-    /// What else is known of an interface.
+    /// The labels of an interface.
     #[must_use]
     pub fn interface_labels(&self, node: NodeId, interface: Option<u16>) -> Option<&Labels> {
         self.interface(node, interface).map(|known| &known.labels).filter(|labels| !labels.is_empty())
     }
 
-    /// What else is known of an address: of its host, and of its subnets, of which the smallest counts first.
+    /// The labels of an address: those of its host, then those of its subnets, smallest first.
     #[must_use]
     pub fn address_labels(&self, address: IpAddr) -> Labels {
         let address = address.to_canonical();
@@ -203,14 +203,14 @@ impl Names {
         labels
     }
 
-    /// An interface's name and what is on the other end of its link.
+    /// The entry of an interface: its name, and the other end of its link.
     #[must_use]
     pub fn interface(&self, node: NodeId, interface: Option<u16>) -> Option<&InterfaceName> {
         self.interfaces.get(&(node.0, interface?))
     }
 
-    /// The links between nodes, by what interfaces lead `to`. Where exactly one interface leads back, it is the other
-    /// end; a name that several nodes have leads nowhere.
+    /// The links between nodes, from the `to` of interfaces. Where exactly one interface leads back, it is
+    /// the other end; a name that several nodes have is ignored.
     #[must_use]
     pub fn links(&self) -> Vec<GivenLink> {
         let mut ends: HashMap<&str, Option<u32>> = HashMap::new();
@@ -238,7 +238,7 @@ impl Names {
         .collect()
     }
 
-    /// The name of the host with an address, or else of its smallest subnet.
+    /// The name of the host with an address, or of its smallest subnet.
     #[must_use]
     pub fn address(&self, address: IpAddr) -> Option<&str> {
         let address = address.to_canonical();
@@ -246,7 +246,7 @@ impl Names {
         self.hosts.get(&address).map(|host| host.name.as_str()).or_else(of_subnet)
     }
 
-    /// The addresses of the hosts and subnets with a name.
+    /// The addresses of the hosts and subnets with this name.
     #[must_use]
     pub fn addresses(&self, name: &str) -> Vec<Prefix> {
         let hosts = self.hosts.iter().filter(|(_, host)| host.name == name);
@@ -257,13 +257,13 @@ impl Names {
         hosts.chain(subnets).collect()
     }
 
-    /// The subnets of an address that have names, the smallest first.
+    /// The named subnets of an address, smallest first.
     fn subnets_of(&self, address: IpAddr) -> impl Iterator<Item = &SubnetName> {
         let prefixes = self.lengths.iter().rev().filter_map(move |length| Prefix::new(address, *length));
         prefixes.map(Prefix::network).filter_map(|prefix| self.subnets.get(&prefix))
     }
 
-    /// The names of a path's nodes, of those that have one.
+    /// The names of a path's nodes; `None` for nodes without a name.
     #[must_use]
     pub fn path(&self, path: &Path) -> Vec<Option<&str>> {
         path.hops().iter().map(|hop| self.node(hop.node_id)).collect()
@@ -275,7 +275,7 @@ impl Names {
         [self.address(flow.source), self.address(flow.destination)]
     }
 
-    /// The key of an event with names in the place of `node N`, and of numbers of its interfaces.
+    /// The key of an event with names in place of `node N` and of interface numbers.
     #[must_use]
     pub fn key(&self, key: &str) -> String {
         let mut named = String::with_capacity(key.len());
@@ -311,7 +311,7 @@ impl Names {
 }
 
 impl NodeName {
-    /// A node with a name, whose units are not known.
+    /// A node with a name and unknown units.
     #[must_use]
     pub fn new(id: u32, name: impl Into<String>) -> Self {
         Self { id, name: name.into(), ..Self::default() }
@@ -328,7 +328,7 @@ impl NodeName {
     }
 }
 
-/// A label's value as TOML has it.
+/// A label's value as written in TOML.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a text, a whole number, true or false")]
 enum Label {

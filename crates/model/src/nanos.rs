@@ -1,4 +1,4 @@
-//! What is a time, and what is a span of time?
+//! Nanoseconds, as a point in time or a span.
 
 use std::fmt;
 use std::ops::Add;
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// Nanoseconds: a point in time counted from 1970, or a span between two.
 ///
-/// Whose clock it is stands in the name of the field that holds it. Arithmetic saturates, because times
-/// come from devices and no value of theirs may stop the collector.
+/// The name of the field that holds it tells whose clock it is. Arithmetic saturates, because times come from
+/// devices and none of their values may stop the collector.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -17,30 +17,30 @@ use serde::{Deserialize, Serialize};
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// No time at all.
+    /// The zero time.
     pub const ZERO: Nanos = Nanos(0);
-    /// The latest time there is.
+    /// The latest possible time.
     pub const MAX: Nanos = Nanos(u64::MAX);
 
-    /// Makes a span of so many seconds.
+    /// A span of `seconds`.
     #[must_use]
     pub const fn from_secs(seconds: u64) -> Nanos {
         Nanos(seconds.saturating_mul(1_000_000_000))
     }
 
-    /// Makes a span of so many milliseconds.
+    /// A span of `milliseconds`.
     #[must_use]
     pub const fn from_millis(milliseconds: u64) -> Nanos {
         Nanos(milliseconds.saturating_mul(1_000_000))
     }
 
-    /// Makes a span of so many microseconds.
+    /// A span of `microseconds`.
     #[must_use]
     pub const fn from_micros(microseconds: u64) -> Nanos {
         Nanos(microseconds.saturating_mul(1_000))
     }
 
-    /// The span from `earlier` to this time; zero when `earlier` is not earlier.
+    /// The span from `earlier` to this time; zero when `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))

@@ -1,4 +1,4 @@
-//! Which node?
+//! The id of a node.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// What a hop says that does not tell its node id: all ones.
+    /// The value of a hop that does not report its node id: all ones.
     pub const NOT_AVAILABLE: NodeId = NodeId(u32::MAX);
 }
 
@@ -24,7 +24,7 @@ impl From<u32> for NodeId {
 }
 
 impl fmt::Display for NodeId {
-    /// Writes the number, or `?` for a node that does not tell its id.
+    /// Writes the number, or `?` for a node that does not report its id.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == NodeId::NOT_AVAILABLE {
             return f.write_str("?");

@@ -1,4 +1,4 @@
-//! What did a report tell?
+//! Observations: what the collector concludes from reports.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub enum Observation {
     QueueDepth(QueueDepthObservation),
 }
 
-/// Where an observation comes from.
+/// The origin of an observation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
@@ -31,7 +31,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Its name, as users read it.
+    /// Its name, as shown to users.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,13 +49,13 @@ pub struct PathObservation {
     pub flow: Flow,
     /// The hops seen, first hop first.
     pub path: Path,
-    /// Latency of each hop of `path`, nanoseconds; `None` where the node did not say.
+    /// Latency of each hop of `path`, nanoseconds; `None` where the node did not report it.
     pub hop_latency: Vec<Option<u64>>,
-    /// Hops the path is expected to have; `None` when nothing tells.
+    /// Expected number of hops; `None` when unknown.
     pub hops_expected: Option<u8>,
-    /// When the last report it rests on arrived here.
+    /// When the last report it is based on arrived here.
     pub received_at: Nanos,
-    /// Where the hops come from.
+    /// The origin of the hops.
     pub origin: Origin,
 }
 
@@ -70,7 +70,7 @@ pub struct HopLatencyObservation {
     pub latency: Nanos,
     /// When the report arrived here.
     pub received_at: Nanos,
-    /// Where the metadata stood.
+    /// The origin of the metadata.
     pub origin: Origin,
 }
 
@@ -87,6 +87,6 @@ pub struct QueueDepthObservation {
     pub occupancy: u32,
     /// When the report arrived here.
     pub received_at: Nanos,
-    /// Where the metadata stood.
+    /// The origin of the metadata.
     pub origin: Origin,
 }

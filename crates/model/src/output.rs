@@ -1,13 +1,13 @@
-//! What a collector gives out.
+//! The output of a collector.
 
 use crate::event::Event;
 use crate::observation::Observation;
 
-/// What the collector gives out.
+/// One output of the collector.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
-    /// Something it concludes from reports.
+    /// A conclusion from reports.
     Observation(Observation),
-    /// Something it announces.
+    /// An announcement.
     Event(Event),
 }

@@ -1,4 +1,4 @@
-//! Which way did a packet go?
+//! Paths: the hops of a packet.
 
 use std::fmt;
 
@@ -13,13 +13,13 @@ use crate::Hop;
 #[schemars(inline)]
 pub struct Path(Box<[Hop]>);
 
-/// The 64-bit name of a path: a hash of its hops, the same on every machine and in every run.
+/// The 64-bit id of a path: a hash of its hops, the same on every machine and in every run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PathId(pub u64);
 
 impl Path {
-    /// Makes a path of hops, first hop first.
+    /// Creates a path from hops, first hop first.
     #[must_use]
     pub fn new(hops: &[Hop]) -> Path {
         Path(hops.into())
@@ -41,7 +41,7 @@ impl Path {
 impl PathId {
     /// The id of the path with these hops, first hop first.
     ///
-    /// Two paths may share an id: it names a path for people and for grouping, it does not prove equality.
+    /// Two paths may share an id: it names a path for people and for grouping, and does not prove equality.
     #[must_use]
     pub fn of(hops: &[Hop]) -> PathId {
         let hash = hops.iter().fold(hops.len() as u64, |hash, hop| mix(hash ^ hop_word(hop)));
@@ -49,7 +49,7 @@ impl PathId {
     }
 }
 
-/// Packs a hop into one word; an interface that is not known is all ones, as it is on the wire.
+/// Packs a hop into one word; an unknown interface is all ones, as on the wire.
 fn hop_word(hop: &Hop) -> u64 {
     let interface = |id: Option<u16>| u64::from(id.unwrap_or(u16::MAX));
     u64::from(hop.node_id.0) << 32 | interface(hop.ingress_interface) << 16 | interface(hop.egress_interface)

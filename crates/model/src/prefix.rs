@@ -1,4 +1,4 @@
-//! Addresses that begin with the same bits.
+//! Address prefixes.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The addresses that begin with the same bits, written as `10.0.0.0/8` or `fd00::/8`; an address alone is itself.
+/// An address prefix such as `10.0.0.0/8` or `fd00::/8`; an address without a length contains only itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Prefix {
@@ -15,26 +15,27 @@ pub struct Prefix {
     length: u8,
 }
 
-/// Why a text is no prefix.
+/// The text is not a prefix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{}` is no prefix: an address, `/` and a length in bits, as in 10.0.0.0/8 or fd00::/8", .0.escape_debug())]
 pub struct PrefixError(String);
 
 impl Prefix {
-    /// The addresses whose first `length` bits are those of `address`; `None` where it has not so many.
+    /// The addresses whose first `length` bits are those of `address`; `None` if `length` exceeds the
+    /// address.
     #[must_use]
     pub fn new(address: IpAddr, length: u8) -> Option<Prefix> {
         let most = if address.is_ipv4() { 32 } else { 128 };
         (length <= most).then_some(Prefix { address, length })
     }
 
-    /// How many bits its addresses share.
+    /// Length in bits.
     #[must_use]
     pub fn length(self) -> u8 {
         self.length
     }
 
-    /// The same addresses, by the one that has no bit behind those they share.
+    /// The same prefix with all bits behind its length cleared.
     #[must_use]
     pub fn network(self) -> Prefix {
         let address = match self.address {
@@ -50,7 +51,7 @@ impl Prefix {
         Prefix { address, ..self }
     }
 
-    /// Whether an address is one of them. An IPv4 address that is written as IPv6 counts as IPv4.
+    /// Whether the prefix contains an address. An IPv4-mapped IPv6 address counts as IPv4.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let difference = match (self.address, address.to_canonical()) {

@@ -1,4 +1,4 @@
-//! Times, sizes, addresses and numbers of threads as a configuration has them.
+//! Times, sizes, addresses and thread counts in configuration files.
 
 /// A time such as `36h`, `7d` or `2d 12h`.
 pub mod time {
@@ -7,7 +7,7 @@ pub mod time {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
-    /// Writes it as users do.
+    /// Writes a time as users do.
     ///
     /// # Errors
     /// Those of the serializer.
@@ -15,10 +15,10 @@ pub mod time {
         serializer.collect_str(&humantime::format_duration(*time))
     }
 
-    /// Reads what users write.
+    /// Reads a time as users write it.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The text is invalid.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
         let text = String::deserialize(deserializer)?;
         humantime::parse_duration(&text)
@@ -26,7 +26,7 @@ pub mod time {
     }
 }
 
-/// Times by the name of a table of history.
+/// Times by the names of history tables.
 pub mod times {
     use std::collections::BTreeMap;
     use std::time::Duration;
@@ -35,7 +35,7 @@ pub mod times {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
-    /// Writes it as users do.
+    /// Writes the times as users do.
     ///
     /// # Errors
     /// Those of the serializer.
@@ -49,10 +49,10 @@ pub mod times {
         serializer.collect_map(times.iter().map(pair))
     }
 
-    /// Reads what users write.
+    /// Reads the times as users write them.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The text is invalid.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<BTreeMap<String, Duration>, D::Error> {
@@ -79,7 +79,7 @@ pub mod address {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
-    /// Writes it as users do.
+    /// Writes an address as users do.
     ///
     /// # Errors
     /// Those of the serializer.
@@ -87,15 +87,15 @@ pub mod address {
         serializer.collect_str(address)
     }
 
-    /// Reads what users write.
+    /// Reads an address as users write it.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The text is invalid.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
         parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 
-    /// Reads an address, or says what is wrong with it.
+    /// Parses an address.
     pub(super) fn parse(text: &str) -> Result<SocketAddr, String> {
         text.parse().map_err(|_| {
             let port = text.rsplit_once(':').map(|(_, port)| port);
@@ -121,7 +121,7 @@ pub mod addresses {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
-    /// Writes it as users do.
+    /// Writes the addresses as users do.
     ///
     /// # Errors
     /// Those of the serializer.
@@ -129,10 +129,10 @@ pub mod addresses {
         serializer.collect_seq(all)
     }
 
-    /// Reads what users write.
+    /// Reads the addresses as users write them.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The text is invalid.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SocketAddr>, D::Error> {
         let all = Vec::<String>::deserialize(deserializer)?;
         all.iter().map(|text| super::address::parse(text).map_err(D::Error::custom)).collect()
@@ -146,7 +146,7 @@ pub mod threads {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
-    /// Writes it as users do.
+    /// Writes a number of threads as users do.
     ///
     /// # Errors
     /// Those of the serializer.
@@ -155,10 +155,10 @@ pub mod threads {
         serializer.serialize_u8(threads.get())
     }
 
-    /// Reads what users write.
+    /// Reads a number of threads as users write it.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The number is out of range.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NonZeroU8, D::Error> {
         let number = i64::deserialize(deserializer)?;
         let threads = u8::try_from(number).ok().and_then(NonZeroU8::new);
@@ -166,12 +166,12 @@ pub mod threads {
     }
 }
 
-/// A size such as `20GB`: decimal units, one letter or two, or bytes.
+/// A size such as `20GB`: a number with a decimal unit of one or two letters, or in bytes.
 pub mod size {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
-    /// Writes it as users do.
+    /// Writes a size as users do.
     ///
     /// # Errors
     /// Those of the serializer.
@@ -187,16 +187,16 @@ pub mod size {
         }
     }
 
-    /// Reads what users write.
+    /// Reads a size as users write it.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The text is invalid.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
         let text = String::deserialize(deserializer)?;
         parse(&text).ok_or_else(|| D::Error::custom(format_args!("`{text}` is not a size such as `20GB`")))
     }
 
-    /// Reads a size; `None`: it is none.
+    /// Parses a size; `None` if the text is invalid.
     #[must_use]
     pub fn parse(text: &str) -> Option<u64> {
         let at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
@@ -207,7 +207,7 @@ pub mod size {
         number.parse::<u64>().ok()?.checked_mul(*bytes)
     }
 
-    /// The largest first.
+    /// Largest first.
     const UNITS: [(&str, u64); 6] = [
         ("TB", 1_000_000_000_000),
         ("GB", 1_000_000_000),

@@ -1,28 +1,28 @@
-//! What does one report say of one hop?
+//! The record of one hop in one report.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Flow, Nanos, NodeId, Origin};
 
-/// What one individual report says of one hop of a packet: the smallest piece of history that is kept.
+/// What one individual report contains about one hop of a packet: the smallest unit of history.
 ///
-/// A report that tells of no hop at all is kept as one record of its reporter with `hop_count` 0. What is
-/// `None` was not available: the node wrote all ones, or nothing.
+/// A report without hops is kept as one record of its reporter with `hop_count` 0. `None` means not
+/// available: the node wrote all ones, or nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HopRecord {
     /// When the report arrived here.
     pub received_at: Nanos,
-    /// The reporting node, and the part of it that numbers the reports.
+    /// The reporting node.
     pub reporter: NodeId,
-    /// The part of the reporting node that numbers the reports.
+    /// HW ID: the part of the reporting node that numbers reports.
     pub hw_id: u8,
     /// Sequence number of the datagram.
     pub sequence: u32,
-    /// Which report of the datagram it is, from 0 on.
+    /// Index of the report in the datagram, from 0.
     pub report_index: u16,
     /// Version of the report's format.
     pub version: ReportVersion,
-    /// Where the metadata stood.
+    /// The origin of the metadata.
     pub origin: Origin,
     /// D: a packet was dropped.
     pub dropped: bool,
@@ -30,15 +30,15 @@ pub struct HopRecord {
     pub congested_queue: bool,
     /// F: the packet belongs to a tracked flow.
     pub tracked_flow: bool,
-    /// I: the report is of a transit hop that took the stack off.
+    /// I: the report comes from a transit hop that removed the stack.
     pub intermediate: bool,
     /// Why the packet was dropped, by the code of the reporting node.
     pub drop_reason: Option<u8>,
     /// The flow of the reported packet.
     pub flow: Option<Flow>,
-    /// Which hop of the packet it is; 0 is the first.
+    /// Index of the hop in the packet; 0 is the first.
     pub hop_index: u8,
-    /// How many hops the report tells of.
+    /// Number of hops in the report.
     pub hop_count: u8,
     /// The node of this hop.
     pub node_id: NodeId,

@@ -1,4 +1,4 @@
-//! The bytes of a report that an event rests on.
+//! The bytes of a report that is evidence of an event.
 
 use std::net::SocketAddr;
 
@@ -15,11 +15,11 @@ pub struct ReportBytes {
     pub report: ReportReference,
     /// Version of its format.
     pub version: ReportVersion,
-    /// Who sent it.
+    /// Sender of the datagram.
     pub from: SocketAddr,
     /// The socket it was sent to.
     pub to: SocketAddr,
-    /// How long the datagram was, bytes.
+    /// Length of the datagram, bytes.
     pub length: u32,
     /// Its first bytes, at most [`ReportBytes::MAX_KEPT`] of them.
     #[serde(with = "hex")]
@@ -27,10 +27,11 @@ pub struct ReportBytes {
 }
 
 impl ReportBytes {
-    /// Bytes of one datagram that are kept: a frame of Ethernet, so that a report that fits into one is whole.
+    /// Maximum number of bytes kept of one datagram: an Ethernet frame, so a report that fits into one is
+    /// kept whole.
     pub const MAX_KEPT: usize = 1_536;
 
-    /// Memory it takes, bytes, about.
+    /// Approximate memory use, bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         size_of::<Self>() + self.bytes.len()
@@ -50,7 +51,7 @@ pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
 }
 
-/// The bytes that hexadecimal digits mean; `None` where they mean none.
+/// The bytes of hexadecimal digits; `None` if the text is invalid.
 #[must_use]
 pub fn from_hex(text: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();

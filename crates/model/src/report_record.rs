@@ -1,4 +1,4 @@
-//! What do all hops of one report have in common?
+//! The fields common to all hops of one report.
 
 use crate::{Flow, HopRecord, Nanos, NodeId, Origin, ReportVersion};
 
@@ -11,15 +11,15 @@ pub struct ReportRecord {
     pub sequence: u32,
     /// The reporting node.
     pub reporter: NodeId,
-    /// Which report of the datagram it is, from 0 on.
+    /// Index of the report in the datagram, from 0.
     pub report_index: u16,
-    /// The part of the reporting node that numbers the reports.
+    /// HW ID: the part of the reporting node that numbers reports.
     pub hw_id: u8,
-    /// How many hops the report tells of.
+    /// Number of hops in the report.
     pub hop_count: u8,
     /// Version of the report's format.
     pub version: ReportVersion,
-    /// Where the metadata stood.
+    /// The origin of the metadata.
     pub origin: Origin,
     /// D: a packet was dropped.
     pub dropped: bool,
@@ -27,7 +27,7 @@ pub struct ReportRecord {
     pub congested_queue: bool,
     /// F: the packet belongs to a tracked flow.
     pub tracked_flow: bool,
-    /// I: the report is of a transit hop that took the stack off.
+    /// I: the report comes from a transit hop that removed the stack.
     pub intermediate: bool,
     /// Why the packet was dropped, by the code of the reporting node.
     pub drop_reason: Option<u8>,
@@ -36,7 +36,7 @@ pub struct ReportRecord {
 }
 
 impl ReportRecord {
-    /// Takes from a hop what is the report's.
+    /// The fields of a hop that belong to its report.
     #[must_use]
     #[inline]
     pub fn of(hop: &HopRecord) -> ReportRecord {
@@ -58,7 +58,7 @@ impl ReportRecord {
         }
     }
 
-    /// Makes a hop of this report of which nothing else is known.
+    /// A hop of this report with only the report's fields set.
     #[must_use]
     #[inline]
     pub fn hop(&self) -> HopRecord {

@@ -1,6 +1,6 @@
-//! Which tables does history have, and which columns?
+//! The tables of history and their columns.
 //!
-//! This is the only place where they are written down: segments, log and SQL follow it.
+//! Tables are defined only here: segments, log and SQL follow these definitions.
 
 mod bursts;
 mod columns;
@@ -22,10 +22,10 @@ pub use self::paths::PATHS;
 pub use self::reports::REPORTS;
 pub use self::roll_ups::{FLOW_MINUTES, FlowMinuteRow, LINK_MINUTES, LinkMinuteRow, TOTALS, TotalRow};
 
-/// Version of all tables together, as segments hold them. It stands in the metadata of every segment; columns are only
-/// ever added within a version. Version 2 holds the timestamps of nodes as offsets.
+/// Version of all tables together, stored in the metadata of every segment. Within a version, columns are
+/// only added. Version 2 stores the timestamps of nodes as offsets.
 pub const SCHEMA_VERSION: u32 = 2;
-/// The oldest version of segments that are read.
+/// The oldest version of segments that can be read.
 pub const OLDEST_SCHEMA_VERSION: u32 = 1;
 
 /// The tables without the types of their rows.

@@ -1,7 +1,7 @@
 //! The units of a node's metadata.
 //!
-//! INT 2.1 leaves it to each model of device in which unit it gives queue occupancy, utilization and time, and expects that
-//! to be known from elsewhere. Here is the only place that converts a value; one whose unit is not known stays as it is.
+//! INT 2.1 leaves the units of queue occupancy, utilization and time to each device model, and expects them
+//! to be known from elsewhere. Values are converted only here; a value of unknown unit stays unchanged.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Nanos, NodeId};
 
-/// The units of every node that has any by configuration. Cheap to clone.
+/// The configured units of nodes. Cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Units {
     nodes: Arc<HashMap<NodeId, NodeUnits>>,
@@ -24,19 +24,19 @@ pub struct Units {
 /// The units of one node's metadata.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeUnits {
-    /// In what queue occupancy is counted; `None`: not known.
+    /// Unit of queue occupancy; `None` if unknown.
     pub queue: Option<QueueUnit>,
-    /// Size of a cell, bytes; `None`: not known.
+    /// Size of a cell, bytes; `None` if unknown.
     pub cell_bytes: Option<u32>,
-    /// The value of egress utilization that means a full link; `None`: not known.
+    /// The value of egress utilization that means a full link; `None` if unknown.
     pub utilization_full: Option<u32>,
-    /// One step of ingress and egress timestamps.
+    /// Unit of ingress and egress timestamps.
     pub timestamp: Tick,
-    /// One step of hop latency.
+    /// Unit of hop latency.
     pub latency: Tick,
 }
 
-/// In what the occupancy of a queue is counted.
+/// The unit of a queue's occupancy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueUnit {
@@ -44,26 +44,26 @@ pub enum QueueUnit {
     Bytes,
     /// Cells of the device's memory.
     Cells,
-    /// Packets, however long.
+    /// Packets, of any length.
     Packets,
 }
 
-/// One step of a clock, at least a nanosecond; written `ns`, `us`, `ms`, `s`, or so many of them, as `8ns`.
+/// A unit of time, at least a nanosecond; written `ns`, `us`, `ms`, `s`, or a multiple such as `8ns`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tick(u32);
 
-/// A text that is no tick.
+/// The text is not a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TickError;
 
-/// The occupancy of a queue, with what is known of its unit.
+/// The occupancy of a queue, with its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occupancy {
-    /// As the node gave it.
+    /// Value as reported by the node.
     pub value: u32,
-    /// In what it is counted; `None`: not known.
+    /// Unit of the value; `None` if unknown.
     pub unit: Option<QueueUnit>,
-    /// The same in bytes; `None`: not known.
+    /// The occupancy in bytes; `None` if unknown.
     pub bytes: Option<u64>,
 }
 
@@ -77,7 +77,7 @@ impl Units {
         Self { nodes: Arc::new(nodes), has_ticks }
     }
 
-    /// The units of a node; those of one that is not configured are not known, and its time is in nanoseconds.
+    /// The units of a node; for one that is not configured, unknown units and times in nanoseconds.
     #[must_use]
     pub fn of(&self, node_id: NodeId) -> NodeUnits {
         if self.nodes.is_empty() {
@@ -86,12 +86,12 @@ impl Units {
         self.nodes.get(&node_id).copied().unwrap_or_default()
     }
 
-    /// The nodes whose units are configured, in no order.
+    /// The nodes whose units are configured, in any order.
     pub fn iter(&self) -> impl Iterator<Item = (NodeId, NodeUnits)> {
         self.nodes.iter().map(|(node, units)| (*node, *units))
     }
 
-    /// Whether any node counts time in something else than nanoseconds.
+    /// Whether any node counts time in a unit other than nanoseconds.
     #[must_use]
     pub fn has_ticks(&self) -> bool {
         self.has_ticks
@@ -117,7 +117,7 @@ impl NodeUnits {
         Occupancy { value, unit: self.queue, bytes: self.queue_bytes(value) }
     }
 
-    /// An occupancy in bytes; `None` where that is not known.
+    /// An occupancy in bytes; `None` if unknown.
     #[must_use]
     pub fn queue_bytes(&self, occupancy: u32) -> Option<u64> {
         match self.queue? {
@@ -127,7 +127,7 @@ impl NodeUnits {
         }
     }
 
-    /// A utilization in thousandths of a full link; `None` where that is not known.
+    /// A utilization in thousandths of a full link; `None` if unknown.
     #[must_use]
     pub fn utilization_permille(&self, utilization: u32) -> Option<u64> {
         (u64::from(utilization) * 1_000).checked_div(self.utilization_full?.into())
@@ -139,7 +139,8 @@ impl NodeUnits {
         timestamp.saturating_mul(self.timestamp.0.into())
     }
 
-    /// A hop latency that counts steps, in nanoseconds; it comes from the node, or from two of its timestamps.
+    /// A hop latency in nanoseconds, from its value in ticks; `is_of_timestamps` if it is the difference of
+    /// two timestamps.
     #[must_use]
     pub fn latency(&self, steps: Nanos, is_of_timestamps: bool) -> Nanos {
         let tick = if is_of_timestamps { self.timestamp } else { self.latency };
@@ -217,7 +218,7 @@ impl fmt::Display for Occupancy {
     }
 }
 
-/// The shortest first.
+/// Shortest first.
 const TIMES: [(&str, u32); 4] = [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Does an event look in JSON as users expect it?
+//! The JSON form of events.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What only `clock-drift` has.
+//! The detail of a `clock-drift` event.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,6 @@ use crate::LinkEnds;
 pub struct ClockDrift {
     /// The link.
     pub link: LinkEnds,
-    /// Nanoseconds that the clock at its end gains in each second on the one where it begins.
+    /// Nanoseconds per second that the clock at the end of the link gains on the clock at its beginning.
     pub ns_per_second: i64,
 }

@@ -1,19 +1,19 @@
-//! What only `culprits` has.
+//! The detail of a `culprits` event.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Flow, Nanos, NodeId};
 
-/// Whose packets the most delayed packet of an episode of congestion waited for.
+/// The flows whose packets delayed the most delayed packet of a congestion episode.
 ///
 /// All shares are of the bytes of reported packets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Culprits {
     /// The node.
     pub node_id: NodeId,
-    /// Its egress interface; `None` when the node did not say.
+    /// Its egress interface; `None` when the node did not report it.
     pub egress_interface: Option<u16>,
-    /// The queue of that interface; `None` when the node did not say.
+    /// The queue of that interface; `None` when the node did not report it.
     pub queue_id: Option<u8>,
     /// What the flows have in common.
     pub pattern: CulpritPattern,
@@ -21,15 +21,15 @@ pub struct Culprits {
     pub residence: Nanos,
     /// The flows with the largest shares, the largest first, until they have 80 % together.
     pub culprits: Vec<CulpritFlow>,
-    /// Flows that had to wait although they hardly sent.
+    /// Flows that waited although they hardly sent.
     pub victims: Vec<CulpritFlow>,
     /// Flows whose packets were dequeued in that time.
     pub flows: u64,
-    /// Their packets that were reported.
+    /// Their reported packets.
     pub reported_packets: u64,
     /// Bytes of those packets.
     pub reported_bytes: u64,
-    /// Thousandths of what the link could have sent in that time that are in reports; `None` where the rate of the link
+    /// Thousandths of the link's capacity in that time that reports cover; `None` where the rate of the link
     /// is not set.
     pub coverage_permille: Option<u64>,
 }

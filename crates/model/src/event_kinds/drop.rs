@@ -1,4 +1,4 @@
-//! What only `drop` has.
+//! The detail of a `drop` event.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,26 +9,26 @@ use crate::{Flow, NodeId};
 pub struct Drop {
     /// The node.
     pub node_id: NodeId,
-    /// The interface the packets came in by; `None` when the node did not say.
+    /// The interface the packets came in by; `None` when the node did not report it.
     pub ingress_interface: Option<u16>,
-    /// The interface they were to leave by; `None` when the node did not say, or did not know.
+    /// The interface they were to leave by; `None` when the node did not report it, or did not know.
     pub egress_interface: Option<u16>,
-    /// The queue they were to wait in; `None` when the node did not say.
+    /// The queue they were to wait in; `None` when the node did not report it.
     pub queue_id: Option<u8>,
-    /// Why, by the node's numbering; `None` when the node did not say.
+    /// Why, by the node's numbering; `None` when the node did not report it.
     pub reason: Option<u8>,
     /// The name of the reason; `unknown` where the numbering has none.
     pub reason_name: String,
-    /// What to look at.
+    /// What to check.
     pub check: String,
-    /// What follows from the reason and from what else is reported.
+    /// The class that follows from the reason and from what else is reported.
     pub class: DropClass,
-    /// Reports; nodes report a flow's drops once in a while, so packets may be more.
+    /// Reports; nodes report a flow's drops at intervals, so there may be more packets.
     pub reports: u64,
-    /// Packets that these reports tell of; those that give a number tell of so many, the others of one.
+    /// Packets dropped by these reports: their number where a report contains one, otherwise one per report.
     #[serde(default)]
     pub packets: u64,
-    /// Different flows.
+    /// Number of flows.
     pub flow_count: u64,
     /// Some of the flows.
     pub flows: Vec<Flow>,
@@ -38,12 +38,12 @@ pub struct Drop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropClass {
-    /// The node did not know where to send them, and nothing of their flows comes through.
+    /// The node had no route for them, and nothing of their flows gets through.
     Blackhole,
     /// A congested queue had no room.
     CongestionLoss,
     /// An access list denies them.
     Policy,
-    /// Any other, or not clear.
+    /// Any other class, or an unclear one.
     Other,
 }

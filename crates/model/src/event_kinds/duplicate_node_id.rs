@@ -1,4 +1,4 @@
-//! What only `duplicate-node-id` has.
+//! The detail of a `duplicate-node-id` event.
 
 use std::net::IpAddr;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::NodeId;
 
-/// Reports with one node id come from two addresses in turn.
+/// Reports with one node id come from two addresses alternately.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DuplicateNodeId {
     /// The node id.

@@ -1,26 +1,26 @@
-//! What only `ecmp-imbalance` has.
+//! The detail of an `ecmp-imbalance` event.
 
 use serde::{Deserialize, Serialize};
 
 use crate::NodeId;
 
-/// Links that should carry the same carry different loads.
+/// Links that should carry equal loads carry unequal ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EcmpImbalance {
     /// The node that spreads the flows.
     pub node_id: NodeId,
-    /// What each of its links carries.
+    /// The load of each of its links.
     pub links: Vec<LinkRate>,
     /// Thousandths: the highest rate over the mean.
     pub highest_to_mean_permille: u64,
     /// Thousandths: Jain's index, 1000 where all links carry the same.
     pub jain_permille: u64,
-    /// Whether the rates are the utilisation that the node gives; otherwise they are bytes of reported packets, a
-    /// sample that nodes with smart filters choose.
+    /// Whether the rates are the utilisation that the node reports; otherwise they are bytes of reported
+    /// packets, a sample that nodes with smart filters choose.
     pub by_utilization: bool,
 }
 
-/// What one link carries.
+/// The load of one link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkRate {
     /// The interface packets leave by.

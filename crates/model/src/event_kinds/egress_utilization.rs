@@ -1,4 +1,4 @@
-//! What only `egress-utilization` has.
+//! The detail of an `egress-utilization` event.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,15 +9,15 @@ use crate::{Flow, NodeId};
 pub struct EgressUtilization {
     /// The node.
     pub node_id: NodeId,
-    /// The interface; `None` where the node does not tell.
+    /// The interface; `None` where the node does not report it.
     pub egress_interface: Option<u16>,
-    /// Mean utilization of the latest second, in the node's unit.
+    /// Mean utilization of the last second, in the node's unit.
     pub utilization: u32,
     /// The same in thousandths of a full link.
     pub utilization_permille: u64,
     /// The flows that fill it, largest first; at most 8.
     pub flows: Vec<FillingFlow>,
-    /// Bytes of reported packets since the interface is nearly full.
+    /// Bytes of reported packets since the interface became nearly full.
     pub reported_bytes: u64,
 }
 
@@ -28,6 +28,6 @@ pub struct FillingFlow {
     pub flow: Flow,
     /// Bytes of its reported packets.
     pub bytes: u64,
-    /// Its share of the reported bytes, thousandths; of reports, not of packets.
+    /// Its share of the reported bytes, thousandths; a share of reported packets, not of all packets.
     pub share_permille: u64,
 }

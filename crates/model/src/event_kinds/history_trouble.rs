@@ -1,10 +1,10 @@
-//! What only `history-trouble` has.
+//! The detail of a `history-trouble` event.
 
 use serde::{Deserialize, Serialize};
 
 /// History is not being written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistoryTrouble {
-    /// What keeps it from being written, in words.
+    /// Why it is not being written, in words.
     pub why: String,
 }

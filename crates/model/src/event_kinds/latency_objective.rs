@@ -1,22 +1,22 @@
-//! What only `latency-objective` has.
+//! The detail of a `latency-objective` event.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Nanos, NodeId};
 
-/// A larger share of the reports than allowed tells of a hop latency over the bound.
+/// A larger share of the reports than allowed contains a hop latency over the bound.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyObjective {
     /// The node.
     pub node_id: NodeId,
-    /// Its egress interface; `None` when the node did not say.
+    /// Its egress interface; `None` when the node did not report it.
     pub egress_interface: Option<u16>,
     /// The bound.
     pub bound: Nanos,
     /// Length of the window.
     pub window: Nanos,
-    /// Reports in the window; of reports, not of packets.
+    /// Reports in the window; they count reports, not packets.
     pub reports: u64,
-    /// Those of them over the bound.
+    /// Reports over the bound.
     pub over: u64,
 }

@@ -1,4 +1,4 @@
-//! What only `latency-spike` has.
+//! The detail of a `latency-spike` event.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +9,14 @@ use crate::{Nanos, NodeId};
 pub struct LatencySpike {
     /// The node.
     pub node_id: NodeId,
-    /// Its egress interface; `None` when the node did not say.
+    /// Its egress interface; `None` when the node did not report it.
     pub egress_interface: Option<u16>,
-    /// The highest latency of the spike, or of those that are told as one.
+    /// The highest latency of the spike, or of the spikes announced as one.
     pub latency: Nanos,
-    /// The median before it.
+    /// The median latency before the spike.
     pub median: Nanos,
-    /// The median distance from the median before it.
+    /// The median absolute deviation before the spike.
     pub median_deviation: Nanos,
-    /// Spikes that are told as this one: more than 1 where they followed each other soon.
+    /// Spikes announced as this one: more than 1 where they followed each other closely.
     pub episodes: u64,
 }

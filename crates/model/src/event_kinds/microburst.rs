@@ -1,4 +1,4 @@
-//! What only `microburst` has.
+//! The detail of a `microburst` event.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,20 +9,20 @@ use crate::{Nanos, NodeId};
 pub struct Microburst {
     /// The node.
     pub node_id: NodeId,
-    /// Its egress interface; `None` when the node did not say.
+    /// Its egress interface; `None` when the node did not report it.
     pub egress_interface: Option<u16>,
-    /// The queue of that interface; `None` when the node did not say.
+    /// The queue of that interface; `None` when the node did not report it.
     pub queue_id: Option<u8>,
-    /// How long it lasted, by the node's clock where reports give it.
+    /// How long it lasted, by the node's clock where reports contain timestamps.
     pub duration: Nanos,
     /// The bound it stayed within.
     pub class: BurstClass,
-    /// The highest latency; `None` when no report gave one.
+    /// The highest latency; `None` when no report contained one.
     pub peak_latency: Option<Nanos>,
-    /// The highest occupancy, in the node's unit; `None` when no report gave one.
+    /// The highest occupancy, in the node's unit; `None` when no report contained one.
     pub peak_occupancy: Option<u32>,
-    /// Mean utilisation of the interface over a second, in the node's unit; `None` when no report gave one: then it is
-    /// not known that the link was not busy.
+    /// Mean utilisation of the interface over a second, in the node's unit; `None` when no report contained
+    /// one: then the link may have been busy.
     pub utilization: Option<u32>,
 }
 
@@ -35,10 +35,10 @@ pub enum BurstClass {
     /// At most a millisecond.
     #[serde(rename = "1ms")]
     Millis1,
-    /// At most 10 milliseconds, where that still counts as a burst.
+    /// At most 10 milliseconds, if configured to count as a burst.
     #[serde(rename = "10ms")]
     Millis10,
-    /// Longer, where that still counts as a burst.
+    /// Longer, if configured to count as a burst.
     #[serde(rename = "longer")]
     Longer,
 }

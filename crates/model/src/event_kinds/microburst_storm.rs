@@ -1,4 +1,4 @@
-//! What only `microburst-storm` has.
+//! The detail of a `microburst-storm` event.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +9,10 @@ use crate::NodeId;
 pub struct MicroburstStorm {
     /// The node.
     pub node_id: NodeId,
-    /// Its egress interface; `None` when the node did not say.
+    /// Its egress interface; `None` when the node did not report it.
     pub egress_interface: Option<u16>,
-    /// The queue of that interface; `None` when the node did not say.
+    /// The queue of that interface; `None` when the node did not report it.
     pub queue_id: Option<u8>,
-    /// Microbursts in the latest second.
+    /// Microbursts in the last second.
     pub bursts: u64,
 }

@@ -1,15 +1,15 @@
-//! What only `negative-link-latency` has.
+//! The detail of a `negative-link-latency` event.
 
 use serde::{Deserialize, Serialize};
 
 use crate::NodeId;
 
-/// Packets arrive at the end of a link before they were sent, by the clocks of its ends.
+/// Packets arrive at the end of a link before they leave its beginning, by the clocks of its ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NegativeLinkLatency {
     /// The link.
     pub link: LinkEnds,
-    /// Nanoseconds, below zero: the clocks disagree by at least so much.
+    /// Lowest link latency, nanoseconds, below zero: the clocks disagree by at least that much.
     pub lowest_ns: i64,
 }
 
@@ -18,10 +18,10 @@ pub struct NegativeLinkLatency {
 pub struct LinkEnds {
     /// The node packets leave.
     pub from: NodeId,
-    /// The interface they leave it by; `None` where the node does not tell.
+    /// The interface they leave it by; `None` where the node does not report it.
     pub egress_interface: Option<u16>,
-    /// The node they come to.
+    /// The node they reach.
     pub to: NodeId,
-    /// The interface they come in by.
+    /// The interface they enter it by.
     pub ingress_interface: Option<u16>,
 }

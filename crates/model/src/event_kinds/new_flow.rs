@@ -1,4 +1,4 @@
-//! What only `new-flow` has.
+//! The detail of a `new-flow` event.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +9,8 @@ use crate::{Flow, Path};
 pub struct NewFlow {
     /// The flow.
     pub flow: Flow,
-    /// Its path; `None` as long as nothing tells.
+    /// Its path; `None` while it is unknown.
     pub path: Option<Path>,
-    /// New flows since the one announced before, which were too many to announce each.
+    /// New flows since the previous announcement that were too many to announce each.
     pub unannounced: u64,
 }

@@ -1,4 +1,4 @@
-//! What only `loop` has.
+//! The detail of a `loop` event.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,14 +13,14 @@ pub struct Loop {
     pub node_id: NodeId,
     /// The interface it entered by each time; `None` when it entered by different ones.
     pub ingress_interface: Option<u16>,
-    /// The hops of the packet; of a single node's reports only its own.
+    /// The hops of the packet; only the node's own where single nodes report.
     pub path: Path,
-    /// What else speaks for a loop.
+    /// Further evidence of a loop.
     #[serde(default)]
     pub support: Vec<LoopSupport>,
 }
 
-/// What else speaks for a loop.
+/// Further evidence of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoopSupport {

@@ -1,4 +1,4 @@
-//! What only `path-change` has.
+//! The detail of a `path-change` event.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,10 +21,10 @@ pub struct PathChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathChangeKind {
-    /// A link of the old path carries no reported flow any more.
+    /// A link of the old path no longer carries any reported flow.
     Reroute,
-    /// The links of the old path still carry other flows, or not enough time has passed to tell.
+    /// The links of the old path still carry other flows, or it is too early to decide.
     EcmpMove,
-    /// The flow changed its path several times in a short while.
+    /// The flow changed its path several times in a short time.
     Flap,
 }

@@ -1,4 +1,4 @@
-//! What only `path-policy` has.
+//! The detail of a `path-policy` event.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub struct PathPolicy {
     pub flow: Flow,
     /// Its path.
     pub path: Path,
-    /// What is wrong with it.
+    /// The violation.
     pub violation: Violation,
 }
 
@@ -31,6 +31,6 @@ pub enum Violation {
     TakesLink(NodeId, NodeId),
     /// It has more hops than the rule allows.
     TooManyHops(u8),
-    /// The way back does not pass the same nodes.
+    /// The path back does not pass the same nodes.
     Asymmetric,
 }

@@ -1,4 +1,4 @@
-//! What only `queue-congestion` has.
+//! The detail of a `queue-congestion` event.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,19 +9,20 @@ use crate::{Nanos, NodeId};
 pub struct QueueCongestion {
     /// The node.
     pub node_id: NodeId,
-    /// Its egress interface; `None` when the node did not say.
+    /// Its egress interface; `None` when the node did not report it.
     pub egress_interface: Option<u16>,
-    /// The queue of that interface; `None` when the node did not say.
+    /// The queue of that interface; `None` when the node did not report it.
     pub queue_id: Option<u8>,
     /// Whether the episode begins or ends.
     pub phase: CongestionPhase,
-    /// The highest latency in the episode; `None` when no report gave one.
+    /// The highest latency in the episode; `None` when no report contained one.
     pub peak_latency: Option<Nanos>,
-    /// The highest occupancy in the episode, in the node's unit; `None` when no report gave one.
+    /// The highest occupancy in the episode, in the node's unit; `None` when no report contained one.
     pub peak_occupancy: Option<u32>,
-    /// Whether the node's quota of queue reports was used up: from there on it was silent, not calm.
+    /// Whether the node's quota of queue reports was used up: from then on the node was silent, the queue not
+    /// calm.
     pub truncated: bool,
-    /// Episodes that are told as this one: more than 1 where the queue was congested again and again.
+    /// Episodes announced as this one: more than 1 where the queue was congested again and again.
     pub episodes: u64,
 }
 
@@ -31,6 +32,6 @@ pub struct QueueCongestion {
 pub enum CongestionPhase {
     /// The queue is congested.
     Begin,
-    /// The queue was congested and is not any more.
+    /// The queue is no longer congested.
     End,
 }

@@ -1,4 +1,4 @@
-//! What only `report-about-report` has.
+//! The detail of a `report-about-report` event.
 
 use serde::{Deserialize, Serialize};
 

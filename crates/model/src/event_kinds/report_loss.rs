@@ -1,4 +1,4 @@
-//! What only `report-loss` has.
+//! The detail of a `report-loss` event.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use crate::{Nanos, NodeId};
 pub struct ReportLoss {
     /// The reporting node.
     pub node_id: NodeId,
-    /// The part of the node that numbers the reports.
+    /// HW ID: the part of the node that numbers reports.
     pub hw_id: u8,
     /// The socket the reports were sent to.
     pub session: SocketAddr,
@@ -19,7 +19,7 @@ pub struct ReportLoss {
     pub lost: u64,
     /// Datagrams accepted in the window.
     pub accepted: u64,
-    /// Times in the window at which an unknown number of datagrams was lost.
+    /// Losses of an unknown number of datagrams in the window.
     pub lost_unknown: u64,
     /// Length of the window.
     pub window: Nanos,

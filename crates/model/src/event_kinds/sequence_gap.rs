@@ -1,4 +1,4 @@
-//! What only `sequence-gap` has.
+//! The detail of a `sequence-gap` event.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,6 @@ pub struct SequenceGap {
     pub flow: Flow,
     /// The node that saw the gap.
     pub node_id: NodeId,
-    /// Packets lost; of all packets, as the source numbers each.
+    /// Packets lost: of all packets, because the source numbers each one.
     pub lost: u64,
 }

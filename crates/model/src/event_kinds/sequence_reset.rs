@@ -1,4 +1,4 @@
-//! What only `sequence-reset` has.
+//! The detail of a `sequence-reset` event.
 
 use std::net::SocketAddr;
 
@@ -11,12 +11,12 @@ use crate::NodeId;
 pub struct SequenceReset {
     /// The reporting node.
     pub node_id: NodeId,
-    /// The part of the node that numbers the reports.
+    /// HW ID: the part of the node that numbers reports.
     pub hw_id: u8,
     /// The socket the reports were sent to.
     pub session: SocketAddr,
-    /// The sequence number that would have been in order.
+    /// The next sequence number in order.
     pub expected: u32,
-    /// The sequence number that came.
+    /// The sequence number that arrived.
     pub sequence: u32,
 }

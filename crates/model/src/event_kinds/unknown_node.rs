@@ -1,4 +1,4 @@
-//! What only `unknown-node` has.
+//! The detail of an `unknown-node` event.
 
 use std::net::IpAddr;
 
@@ -11,6 +11,6 @@ use crate::NodeId;
 pub struct UnknownNode {
     /// The node id.
     pub node_id: NodeId,
-    /// Where its reports come from; `None` for one that stands on a stack only.
+    /// Where its reports come from; `None` for a node that appears only on metadata stacks.
     pub address: Option<IpAddr>,
 }

@@ -1,4 +1,4 @@
-//! Does a flow look in JSON and in text as users expect it?
+//! The JSON and text forms of flows.
 
 use std::net::IpAddr;
 

@@ -1,11 +1,11 @@
-//! Which fields has a hop of its own, and how are they taken from it?
+//! The fields that may differ between the hops of a report.
 
 use crate::{HopRecord, Nanos, NodeId};
 
 /// A field that may differ between the hops of one report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HopField {
-    /// Which hop of the packet it is.
+    /// Index of the hop in the packet.
     HopIndex,
     /// The node.
     NodeId,
@@ -27,7 +27,7 @@ pub enum HopField {
     BufferId,
     /// Its occupancy.
     BufferOccupancy,
-    /// How long the packet stayed.
+    /// Hop latency.
     Latency,
     /// When the packet entered.
     IngressTimestamp,
@@ -38,14 +38,14 @@ pub enum HopField {
 /// The values of a field.
 #[derive(Debug, Clone, Copy)]
 pub enum Values<'a> {
-    /// Of at most 32 bits.
+    /// At most 32 bits wide.
     Narrow(&'a [u32]),
-    /// Of more.
+    /// More than 32 bits wide.
     Wide(&'a [u64]),
 }
 
 impl HopField {
-    /// All of them: first those of at most 32 bits, then the wide ones.
+    /// All fields: first those of at most 32 bits, then the wide ones.
     pub const ALL: [HopField; 14] = [
         HopField::HopIndex,
         HopField::NodeId,
@@ -62,19 +62,19 @@ impl HopField {
         HopField::IngressTimestamp,
         HopField::EgressTimestamp,
     ];
-    /// How many have at most 32 bits.
+    /// Number of fields of at most 32 bits.
     pub const NARROW: usize = 11;
-    /// How many have more.
+    /// Number of wide fields.
     pub const WIDE: usize = 3;
 
-    /// Its place among those of at most 32 bits, or else among the wide ones.
+    /// Its index among the fields of at most 32 bits (`Ok`) or among the wide ones (`Err`).
     #[inline]
     pub(super) fn place(self) -> Result<usize, usize> {
         let place = self as usize;
         if place < HopField::NARROW { Ok(place) } else { Err(place - HopField::NARROW) }
     }
 
-    /// What stands for it among the fields a hop has; 0 for those that every hop has.
+    /// Its bit in the set of fields that a hop has; 0 for fields that every hop has.
     #[must_use]
     #[inline]
     pub const fn bit(self) -> u16 {
@@ -84,14 +84,14 @@ impl HopField {
         }
     }
 
-    /// Whether it is among the fields a hop has.
+    /// Whether the set contains it.
     #[must_use]
     #[inline]
     pub const fn is_in(self, present: u16) -> bool {
         present & self.bit() == self.bit()
     }
 
-    /// Puts a value into a hop; one that does not fit its type counts as missing.
+    /// Sets the field in a hop; a value that does not fit the field's type counts as missing.
     pub(super) fn set(self, hop: &mut HopRecord, value: u64) {
         let byte = || u8::try_from(value).ok();
         let (short, word) = (u16::try_from(value).ok(), u32::try_from(value).ok());
@@ -114,9 +114,9 @@ impl HopField {
     }
 }
 
-/// A hop that columns can take.
+/// A hop that can be added to columns.
 pub trait HopFields {
-    /// The value of a field of the hop; `None` where it has none. The hop is the one at `place` among those that are
+    /// The value of a field of the hop; `None` where it has none. `place` is the index of the hop among those
     /// added together.
     fn value(&self, place: usize, field: HopField) -> Option<u64>;
 }
@@ -146,7 +146,7 @@ impl HopFields for HopRecord {
 /// Which fields a hop has.
 #[inline]
 pub(super) fn present<H: HopFields>(place: usize, hop: &H) -> u16 {
-    // Spelt out, so that the field is known where the value is looked for.
+    // Written out, so that the field is a constant wherever its value is read.
     let bit = |field: HopField, value: Option<u64>| if value.is_some() { field.bit() } else { 0 };
     bit(HopField::IngressInterface, hop.value(place, HopField::IngressInterface))
         | bit(HopField::EgressInterface, hop.value(place, HopField::EgressInterface))
@@ -162,7 +162,7 @@ pub(super) fn present<H: HopFields>(place: usize, hop: &H) -> u16 {
         | bit(HopField::EgressTimestamp, hop.value(place, HopField::EgressTimestamp))
 }
 
-/// Columns of `before` hops that more are added to; `any` are the fields that one of those has.
+/// Adds hops to columns of `before` hops; `any` are the fields that at least one of them has.
 pub(super) struct Adder<'a, H> {
     pub(super) before: usize,
     pub(super) hops: &'a [H],
@@ -200,7 +200,7 @@ impl<H: HopFields> Adder<'_, H> {
     fn add<T: Copy + Default>(&self, column: &mut Vec<T>, field: HopField, as_it_stands: impl Fn(u64) -> T) {
         if field.is_in(self.any) {
             column.resize(self.before, T::default());
-            // Counted as they come, so that the column grows once.
+            // The iterator has a known length, so the column grows once.
             let values = self.hops.iter().enumerate().map(|(place, hop)| hop.value(place, field));
             column.extend(values.map(|value| as_it_stands(value.unwrap_or(0))));
         } else if !column.is_empty() {

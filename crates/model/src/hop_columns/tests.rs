@@ -1,6 +1,6 @@
 use crate::{Flow, HopColumns, HopRecord, Nanos, NodeId, Origin, ReportRecord};
 
-/// Reports of three hops, with other fields for each kind of hop; the fields differ from hop to hop.
+/// Reports of three hops with different fields.
 fn hops() -> Vec<HopRecord> {
     let hop = |number: u32| HopRecord {
         received_at: Nanos((number / 3).into()),

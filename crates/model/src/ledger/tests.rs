@@ -1,4 +1,4 @@
-//! Does the ledger look in JSON as users expect it, and does it see a datagram that is missing?
+//! The JSON form of the ledger, and its balance.
 
 use super::{ExportLedger, FaultCount, Ledger, LedgerView, RefusedSource, SocketLedger, StreamLedger};
 use crate::NodeId;

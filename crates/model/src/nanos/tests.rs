@@ -1,4 +1,4 @@
-//! Does time saturate at both ends?
+//! Saturating arithmetic of times.
 
 use super::Nanos;
 

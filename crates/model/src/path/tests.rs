@@ -1,11 +1,11 @@
-//! Does a path id tell paths apart, and stay what it is?
+//! Path ids: distinct for different paths, and stable.
 
 use super::{Path, PathId};
 use crate::{Hop, NodeId};
 
 #[test]
 fn id_is_the_same_in_every_run() {
-    // Stored history is asked by path id, so this number may not change.
+    // Stored history is queried by path id, so this number may not change.
     let path = Path::new(&[hop(1, 2, 3), hop(11, 4, 5), hop(2, 6, 7)]);
 
     assert_eq!(path.id().to_string(), "8b1ad4586d900106");

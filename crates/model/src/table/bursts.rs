@@ -3,12 +3,12 @@
 use crate::table::{Cells, Column, Table};
 use crate::{Nanos, NodeId};
 
-/// What packets found in a queue while it was congested.
+/// What packets found in a queue during a congestion episode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BurstRow {
-    /// When its first report arrived here.
+    /// When the first report of the episode arrived here.
     pub first: Nanos,
-    /// When its last one did.
+    /// When its last report arrived here.
     pub last: Nanos,
     /// The node.
     pub node_id: NodeId,
@@ -18,7 +18,7 @@ pub struct BurstRow {
     pub queue_id: Option<u8>,
     /// The kind of the event that announced it.
     pub kind: &'static str,
-    /// Reports on packets that left the queue in this time.
+    /// Reports on packets that left the queue in the episode.
     pub reports: u64,
     /// The highest latency.
     pub latency_max: Option<Nanos>,
@@ -26,16 +26,17 @@ pub struct BurstRow {
     pub queue_occupancy_max: Option<u32>,
     /// Whether offsets are of the node's clock.
     pub is_node_clock: bool,
-    /// What offsets are after: a time by the node's clock, or else by arrival.
+    /// Reference time of the offsets: by the node's clock, or else by arrival.
     pub base: u64,
-    /// What packets found: `offset:occupancy:latency:flow` with blanks between them, at most 4,096, chosen evenly,
-    /// and the deepest; a flow is a place in `flows`, and a dash is what no report told.
+    /// What packets found: `offset:occupancy:latency:flow` separated by blanks, at most 4,096, evenly sampled
+    /// and including the deepest; a flow is an index in `flows`, and a dash is a value that no report
+    /// contained.
     pub samples: String,
-    /// The flows, those with the most reports first, JSON.
+    /// The flows, most reports first, as JSON.
     pub flows: String,
 }
 
-/// A row for each episode, or for the part of it that is in one log.
+/// A row for each episode, or for its part in one log.
 pub const BURSTS: Table<BurstRow> = Table {
     name: "bursts",
     about: "an episode of congestion of one queue, in one row or in several that follow one another",

@@ -1,4 +1,4 @@
-//! What is a table, and what is a column?
+//! The types that define tables and columns.
 
 use std::net::IpAddr;
 
@@ -9,13 +9,13 @@ use crate::Nanos;
 pub struct Table<R: 'static> {
     /// Its name, in SQL and as the name of its directory.
     pub name: &'static str,
-    /// What one row is.
+    /// What one row holds.
     pub about: &'static str,
-    /// Its columns in their order.
+    /// Its columns, in order.
     pub columns: &'static [Column<R>],
 }
 
-/// A column, and how its value is taken from a row.
+/// A column, and how its value is read from a row.
 #[derive(Debug, Clone, Copy)]
 pub struct Column<R> {
     /// Its name.
@@ -26,26 +26,26 @@ pub struct Column<R> {
     pub cells: Cells<R>,
 }
 
-/// How the value of a column is taken from a row.
+/// How the value of a column is read from a row.
 ///
-/// Integers are signed and have 64 bits in files and in SQL; a larger value is kept as the largest of them.
+/// Integers in files and in SQL are signed, 64 bits; a larger value is stored as the largest of them.
 #[derive(Debug, Clone, Copy)]
 pub enum Cells<R> {
     /// A point in time.
     Time(fn(&R) -> Nanos),
-    /// A number that is always there.
+    /// A required number.
     Integer(fn(&R) -> u64),
-    /// A number that may be missing.
+    /// An optional number.
     OptionalInteger(fn(&R) -> Option<u64>),
     /// True or false.
     Flag(fn(&R) -> bool),
-    /// One of a handful of words.
+    /// One of a few words.
     Word(fn(&R) -> &'static str),
-    /// A text that is always there.
+    /// A required text.
     Text(fn(&R) -> String),
-    /// A text that may be missing.
+    /// An optional text.
     OptionalText(fn(&R) -> Option<String>),
-    /// An address, written as text, that may be missing.
+    /// An optional address, written as text.
     OptionalAddress(fn(&R) -> Option<IpAddr>),
 }
 
@@ -67,9 +67,9 @@ pub enum Kind {
 pub struct Shape {
     /// Its name.
     pub name: &'static str,
-    /// What one row is.
+    /// What one row holds.
     pub about: &'static str,
-    /// Name, kind, whether it may be missing, and what it holds, of each column.
+    /// Name, kind, whether it may be missing, and content of each column.
     pub columns: Vec<(&'static str, Kind, bool, &'static str)>,
 }
 
@@ -84,7 +84,7 @@ impl<R> Table<R> {
 }
 
 impl<R> Cells<R> {
-    /// What the column holds.
+    /// The kind of value in files and in SQL.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
@@ -105,7 +105,7 @@ impl<R> Cells<R> {
 }
 
 impl Shape {
-    /// Which column has this name.
+    /// The index of the column with this name.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|(known, ..)| *known == name)

@@ -1,38 +1,39 @@
-//! Which columns has an event?
+//! The columns of an event.
 
 use crate::table::{Cells, Column, Table};
 use crate::{Confidence, EndReason, EventId, Nanos, Phase, Severity};
 
-/// An event as it is kept: what only its kind has, and its evidence, as JSON.
+/// An event as stored; its detail and its evidence are JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRow {
     /// Name of the kind, in kebab case.
     pub kind: String,
-    /// How much it matters.
+    /// How severe it is.
     pub severity: Severity,
     /// How sure it is.
     pub confidence: Confidence,
-    /// Events with the same kind and key are about the same thing.
+    /// Events with the same kind and key have the same subject.
     pub key: String,
-    /// When the first report it rests on arrived here.
+    /// When the first report it is based on arrived here.
     pub first: Nanos,
-    /// When the last report it rests on arrived here.
+    /// When the last report it is based on arrived here.
     pub last: Nanos,
-    /// How many reports it rests on.
+    /// Number of reports it is based on.
     pub count: u64,
-    /// What only this kind of event has, JSON.
+    /// What only this kind of event has, as JSON.
     pub detail: String,
-    /// References to reports, JSON.
+    /// References to reports, as JSON.
     pub evidence: String,
-    /// Where it stands in its course.
+    /// Whether it begins, ends, or happened once.
     pub phase: Phase,
-    /// Whether somebody has asked not to be told of it.
+    /// Whether a silence covers it.
     pub silenced: bool,
-    /// Why it has ended; `None` where it has not.
+    /// Why it has ended; `None` while it has not.
     pub end_reason: Option<EndReason>,
     /// Its id.
     pub id: EventId,
-    /// The nodes it names or whose reports it rests on, by rising id: a blank, then each with a blank behind it.
+    /// The nodes it names or whose reports it is based on, in ascending order: a blank, then each id followed
+    /// by a blank.
     pub nodes: String,
 }
 

@@ -1,4 +1,4 @@
-//! Which columns has a snapshot of the ledger?
+//! The columns of a ledger snapshot.
 
 use crate::table::{Cells, Column, Table};
 use crate::{Ledger, LedgerView, Nanos, StreamLedger};
@@ -8,14 +8,14 @@ use crate::{Ledger, LedgerView, Nanos, StreamLedger};
 pub struct LedgerRow {
     /// When the ledger was read.
     pub taken_at: Nanos,
-    /// The totals, or what is known of one stream.
+    /// The totals, or one stream.
     pub scope: LedgerScope,
 }
 
-/// What a row of the ledger sums up.
+/// The scope of a ledger row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LedgerScope {
-    /// Everything.
+    /// The totals.
     Total(Ledger),
     /// One stream.
     Stream(StreamLedger),
@@ -45,7 +45,7 @@ impl LedgerRow {
         }
     }
 
-    /// A count that the totals and each stream have.
+    /// A count that both the totals and each stream have.
     fn both(&self, total: fn(&Ledger) -> u64, stream: fn(&StreamLedger) -> u64) -> u64 {
         match &self.scope {
             LedgerScope::Total(ledger) => total(ledger),

@@ -1,9 +1,9 @@
-//! Which columns has a minute of a queue?
+//! The columns of one minute of a queue.
 
 use crate::table::{Cells, Column, Table};
 use crate::{Nanos, NodeId};
 
-/// What the reports of one minute say of one queue of one interface.
+/// Sums of the reports of one minute for one queue of one interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MinuteRow {
     /// Start of the minute.
@@ -20,19 +20,19 @@ pub struct MinuteRow {
     pub latency_count: u64,
     /// The highest latency.
     pub latency_max: Option<Nanos>,
-    /// Median, 90th and 99th percentile of the latency, as far off as the sketch is.
+    /// Median, 90th and 99th percentile of the latency, with the error of the sketch.
     pub latency_quantiles: Option<[Nanos; 3]>,
-    /// The sketch the percentiles come from: `bucket:count` pairs with blanks between them.
+    /// The sketch the percentiles come from: `bucket:count` pairs separated by blanks.
     pub latency_sketch: String,
     /// The highest occupancy of the queue, in the node's unit.
     pub queue_occupancy_max: Option<u32>,
-    /// Reports of packets that were dropped here.
+    /// Reports on packets dropped here.
     pub dropped: u64,
     /// The highest utilisation of the interface, in the node's unit.
     pub utilization_max: Option<u32>,
 }
 
-/// A row for each queue and minute that had reports; several when the minute was written in parts.
+/// A row for each queue and minute with reports; several if the minute was written in parts.
 pub const MINUTES: Table<MinuteRow> = Table {
     name: "minutes",
     about: "one minute of one queue, in one row or in several that add up",
@@ -75,14 +75,14 @@ pub const MINUTES: Table<MinuteRow> = Table {
     ],
 };
 
-/// The same of an hour: `time` is its start.
+/// The columns of `minutes` for an hour; `time` is its start.
 pub const HOURS: Table<MinuteRow> = Table {
     name: "hours",
     about: "one hour of one queue, in one row or in several that add up",
     columns: MINUTES.columns,
 };
 
-/// The same of a second that differs from its minute: `time` is its start.
+/// The columns of `minutes` for a second that differs from its minute; `time` is its start.
 pub const SECONDS: Table<MinuteRow> = Table {
     name: "seconds",
     about: "one second of one queue that differs from its minute, in one row or in several that add up",

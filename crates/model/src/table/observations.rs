@@ -1,4 +1,4 @@
-//! Which columns has a hop of a report?
+//! The columns of one hop of a report.
 
 use crate::HopRecord;
 use crate::table::{Cells, Column, Table};

@@ -1,9 +1,9 @@
-//! Which columns has the path of a flow?
+//! The columns of the path of a flow.
 
 use crate::PathObservation;
 use crate::table::{Cells, Column, Table};
 
-/// A row whenever the path of a flow is known for the first time, or has changed.
+/// A row each time the path of a flow becomes known or changes.
 pub const PATHS: Table<PathObservation> = Table {
     name: "paths",
     about: "the path of a flow, when it is first known and when it changes",

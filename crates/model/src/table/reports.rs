@@ -1,9 +1,9 @@
-//! Which columns has the evidence of an event?
+//! The columns of the evidence of an event.
 
 use crate::ReportBytes;
 use crate::table::{Cells, Column, Table};
 
-/// A row for each report that an event rests on, with its bytes.
+/// A row for each report that an event is based on, with its bytes.
 pub const REPORTS: Table<ReportBytes> = Table {
     name: "reports",
     about: "the bytes of reports that events rest on",

@@ -1,9 +1,9 @@
-//! Columns of a minute of a flow, of a minute of a link, and of a second of all.
+//! Columns of roll-ups: one minute of a flow, one minute of a link, one second of all reports.
 
 use crate::table::{Cells, Column, Table};
 use crate::{Flow, Nanos, NodeId};
 
-/// What the reports of one minute say of one flow.
+/// Sums of the reports of one minute on one flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowMinuteRow {
     /// Start of the minute.
@@ -14,17 +14,17 @@ pub struct FlowMinuteRow {
     pub reports: u64,
     /// Reports with a hop latency.
     pub latency_count: u64,
-    /// Sum over these of all hop latencies of the report.
+    /// Sum of all hop latencies of these reports.
     pub latency_sum: u64,
-    /// The highest of these sums.
+    /// The highest sum of hop latencies of one report.
     pub latency_max: Option<Nanos>,
     /// The highest latency of one hop.
     pub hop_latency_max: Option<Nanos>,
-    /// Reports of packets that were dropped.
+    /// Reports on dropped packets.
     pub dropped: u64,
 }
 
-/// What the reports of one minute say of one link, in the direction packets take.
+/// Sums of the reports of one minute on one link, in the direction packets take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkMinuteRow {
     /// Start of the minute.
@@ -33,44 +33,44 @@ pub struct LinkMinuteRow {
     pub from: NodeId,
     /// The interface they leave it by.
     pub egress_interface: Option<u16>,
-    /// The node they come to.
+    /// The node they reach.
     pub to: NodeId,
-    /// The interface they come in by.
+    /// The interface they enter it by.
     pub ingress_interface: Option<u16>,
-    /// Reports that hold both ends.
+    /// Reports that contain both ends.
     pub count: u64,
-    /// Reports with a time over the link that is not below zero.
+    /// Reports with a link latency of at least zero.
     pub latency_count: u64,
-    /// Reports with one below zero: the clocks at the ends disagree.
+    /// Reports with a link latency below zero: the clocks at the ends disagree.
     pub negative_count: u64,
-    /// The longest time.
+    /// The longest link latency.
     pub latency_max: Option<Nanos>,
-    /// The sketch of the times: `bucket:count` pairs with blanks between them.
+    /// The sketch of the link latencies: `bucket:count` pairs separated by blanks.
     pub latency_sketch: String,
 }
 
-/// What the reports of one second say of all there is.
+/// Sums of all reports of one second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TotalRow {
     /// Start of the second.
     pub second: Nanos,
     /// Reports.
     pub reports: u64,
-    /// Hops that they told of.
+    /// Hops in the reports.
     pub hops: u64,
     /// The longest latency of a hop.
     pub latency_max: Option<Nanos>,
     /// The deepest queue, in the unit of its node.
     pub occupancy_max: Option<u32>,
-    /// The sketch of the latencies of all hops: `bucket:count` pairs with blanks between them.
+    /// The sketch of the latencies of all hops: `bucket:count` pairs separated by blanks.
     pub latency_sketch: String,
-    /// The sketch of the occupancies of all queues that hops told.
+    /// The sketch of all reported queue occupancies.
     pub occupancy_sketch: String,
-    /// Reports of packets that were dropped.
+    /// Reports on dropped packets.
     pub dropped: u64,
 }
 
-/// A row for each flow and minute that had reports; several when the minute was written in parts.
+/// A row for each flow and minute with reports; several if the minute was written in parts.
 pub const FLOW_MINUTES: Table<FlowMinuteRow> = Table {
     name: "flow_minutes",
     about: "one minute of one flow, in one row or in several that add up",
@@ -111,7 +111,7 @@ pub const FLOW_MINUTES: Table<FlowMinuteRow> = Table {
     ],
 };
 
-/// A row for each link and minute that had reports; several when the minute was written in parts.
+/// A row for each link and minute with reports; several if the minute was written in parts.
 pub const LINK_MINUTES: Table<LinkMinuteRow> = Table {
     name: "link_minutes",
     about: "one minute of one link, of reports that hold both ends, in one row or in several that add up",
@@ -145,7 +145,7 @@ pub const LINK_MINUTES: Table<LinkMinuteRow> = Table {
     ],
 };
 
-/// A row for each second that had reports; several when the second was written in parts.
+/// A row for each second with reports; several if the second was written in parts.
 pub const TOTALS: Table<TotalRow> = Table {
     name: "totals",
     about: "one second of all reports, in one row or in several that add up",

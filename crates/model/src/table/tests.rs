@@ -26,7 +26,7 @@ fn names_are_words_that_sql_needs_no_quotes_for() {
 
 #[test]
 fn the_schema_of_this_version_is_written_down() {
-    // Within a version columns may be added at the end and nothing else may change.
+    // Within a version, columns may only be added at the end.
     let columns: Vec<_> = OBSERVATIONS.columns.iter().map(|column| column.name).collect();
     assert_eq!(
         columns[..16],
