@@ -39,10 +39,10 @@ pub struct BurstRow {
 /// A row for each episode, or for its part in one log.
 pub const BURSTS: Table<BurstRow> = Table {
     name: "bursts",
-    about: "an episode of congestion of one queue, in one row or in several that follow one another",
+    about: "a congestion episode of one queue, in one or more consecutive rows",
     columns: &[
-        column("time", "when its first report arrived here", Cells::Time(|row| row.first)),
-        column("last", "when its last report arrived here", Cells::Time(|row| row.last)),
+        column("time", "when its first report arrived", Cells::Time(|row| row.first)),
+        column("last", "when its last report arrived", Cells::Time(|row| row.last)),
         column("node_id", "the node", Cells::Integer(|row| row.node_id.0.into())),
         column(
             "egress_interface",
@@ -55,7 +55,7 @@ pub const BURSTS: Table<BurstRow> = Table {
             Cells::OptionalInteger(|row| row.queue_id.map(u64::from)),
         ),
         column("kind", "queue-congestion or microburst", Cells::Word(|row| row.kind)),
-        column("reports", "reports on packets that left it", Cells::Integer(|row| row.reports)),
+        column("reports", "reports on packets that left the queue", Cells::Integer(|row| row.reports)),
         column("latency_max", "nanoseconds", Cells::OptionalInteger(|row| Some(row.latency_max?.0))),
         column(
             "queue_occupancy_max",
@@ -63,7 +63,7 @@ pub const BURSTS: Table<BurstRow> = Table {
             Cells::OptionalInteger(|row| row.queue_occupancy_max.map(u64::from)),
         ),
         column("node_clock", "whether offsets are of the node's clock", Cells::Flag(|row| row.is_node_clock)),
-        column("base", "what offsets are after, nanoseconds", Cells::Integer(|row| row.base)),
+        column("base", "reference time of the offsets, nanoseconds", Cells::Integer(|row| row.base)),
         column("samples", "offset:occupancy:latency:flow", Cells::Text(|row| row.samples.clone())),
         column("flows", "the flows of the samples, JSON", Cells::Text(|row| row.flows.clone())),
     ],

@@ -59,7 +59,7 @@ pub const LEDGER: Table<LedgerRow> = Table {
     name: "ledger",
     about: "counts at one time: the totals, where node_id is null, and each stream",
     columns: &[
-        column("time", "when it was read", Cells::Time(|row| row.taken_at)),
+        column("time", "when the counts were read", Cells::Time(|row| row.taken_at)),
         column(
             "node_id",
             "the reporting node",
@@ -67,7 +67,7 @@ pub const LEDGER: Table<LedgerRow> = Table {
         ),
         column(
             "hw_id",
-            "the part that numbers reports",
+            "the part of the node that numbers reports",
             Cells::OptionalInteger(|row| Some(row.stream()?.hw_id.into())),
         ),
         column(
@@ -75,7 +75,11 @@ pub const LEDGER: Table<LedgerRow> = Table {
             "socket reports were sent to",
             Cells::OptionalText(|row| Some(row.stream()?.session.to_string())),
         ),
-        column("version", "of the reports", Cells::OptionalText(|row| Some(row.stream()?.version.clone()))),
+        column(
+            "version",
+            "version of the reports",
+            Cells::OptionalText(|row| Some(row.stream()?.version.clone())),
+        ),
         column("received", "datagrams", Cells::OptionalInteger(|row| row.total(|total| total.received))),
         column(
             "kernel_dropped",
@@ -103,7 +107,7 @@ pub const LEDGER: Table<LedgerRow> = Table {
         column("lost", "datagrams", Cells::Integer(|row| row.both(|total| total.lost, |stream| stream.lost))),
         column(
             "lost_unknown",
-            "times at which an unknown number was lost",
+            "losses of an unknown number of datagrams",
             Cells::Integer(|row| row.both(|total| total.lost_unknown, |stream| stream.lost_unknown)),
         ),
         column(

@@ -35,7 +35,7 @@ pub struct MinuteRow {
 /// A row for each queue and minute with reports; several if the minute was written in parts.
 pub const MINUTES: Table<MinuteRow> = Table {
     name: "minutes",
-    about: "one minute of one queue, in one row or in several that add up",
+    about: "one minute of one queue, in one or more rows that add up",
     columns: &[
         column("time", "start of the minute", Cells::Time(|row| row.minute)),
         column("node_id", "the node", Cells::Integer(|row| row.node_id.0.into())),
@@ -62,11 +62,7 @@ pub const MINUTES: Table<MinuteRow> = Table {
             Cells::OptionalInteger(|row| row.queue_occupancy_max.map(u64::from)),
         ),
         // Segments of earlier versions do not have these.
-        column(
-            "dropped",
-            "reports of packets that were dropped here",
-            Cells::OptionalInteger(|row| Some(row.dropped)),
-        ),
+        column("dropped", "reports on packets dropped here", Cells::OptionalInteger(|row| Some(row.dropped))),
         column(
             "utilization_max",
             "in the node's unit",
@@ -78,14 +74,14 @@ pub const MINUTES: Table<MinuteRow> = Table {
 /// The columns of `minutes` for an hour; `time` is its start.
 pub const HOURS: Table<MinuteRow> = Table {
     name: "hours",
-    about: "one hour of one queue, in one row or in several that add up",
+    about: "one hour of one queue, in one or more rows that add up",
     columns: MINUTES.columns,
 };
 
 /// The columns of `minutes` for a second that differs from its minute; `time` is its start.
 pub const SECONDS: Table<MinuteRow> = Table {
     name: "seconds",
-    about: "one second of one queue that differs from its minute, in one row or in several that add up",
+    about: "one second of one queue that differs from its minute, in one or more rows that add up",
     columns: MINUTES.columns,
 };
 

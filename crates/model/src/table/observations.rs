@@ -8,7 +8,7 @@ pub const OBSERVATIONS: Table<HopRecord> = Table {
     name: "observations",
     about: "what one report says of one hop of a packet",
     columns: &[
-        column("time", "when the report arrived here", Cells::Time(|row| row.received_at)),
+        column("time", "when the report arrived", Cells::Time(|row| row.received_at)),
         column("flow_id", "hash of the five-tuple", Cells::OptionalInteger(|row| Some(row.flow?.id().0))),
         column(
             "source",
@@ -37,10 +37,10 @@ pub const OBSERVATIONS: Table<HopRecord> = Table {
         ),
         column(
             "hop_index",
-            "which hop of the packet, 0 is the first",
+            "index of the hop in the packet, 0 is the first",
             Cells::Integer(|row| row.hop_index.into()),
         ),
-        column("hop_count", "how many hops the report tells of", Cells::Integer(|row| row.hop_count.into())),
+        column("hop_count", "number of hops in the report", Cells::Integer(|row| row.hop_count.into())),
         column("node_id", "the node of this hop", Cells::Integer(|row| row.node_id.0.into())),
         column(
             "ingress_interface",
@@ -98,17 +98,21 @@ pub const OBSERVATIONS: Table<HopRecord> = Table {
             Cells::Flag(|row| row.congested_queue),
         ),
         column("tracked_flow", "F: the flow is tracked", Cells::Flag(|row| row.tracked_flow)),
-        column("intermediate", "I: a transit hop took the stack off", Cells::Flag(|row| row.intermediate)),
+        column("intermediate", "I: a transit hop removed the stack", Cells::Flag(|row| row.intermediate)),
         column(
             "drop_reason",
-            "code of the reporting node",
+            "drop reason code of the reporting node",
             Cells::OptionalInteger(|row| row.drop_reason.map(u64::from)),
         ),
         column("report_version", "0.5, 1.0, 2.0 or host-int", Cells::Word(|row| row.version.name())),
         column("reporter", "the reporting node", Cells::Integer(|row| row.reporter.0.into())),
         column("hw_id", "the part of it that numbers reports", Cells::Integer(|row| row.hw_id.into())),
         column("sequence", "sequence number of the datagram", Cells::Integer(|row| row.sequence.into())),
-        column("report_index", "which report of the datagram", Cells::Integer(|row| row.report_index.into())),
+        column(
+            "report_index",
+            "index of the report in the datagram",
+            Cells::Integer(|row| row.report_index.into()),
+        ),
     ],
 };
 

@@ -8,7 +8,7 @@ pub const PATHS: Table<PathObservation> = Table {
     name: "paths",
     about: "the path of a flow, when it is first known and when it changes",
     columns: &[
-        column("time", "when the last report it rests on arrived here", Cells::Time(|row| row.received_at)),
+        column("time", "when the last report it is based on arrived", Cells::Time(|row| row.received_at)),
         column("flow_id", "hash of the five-tuple", Cells::Integer(|row| row.flow.id().0)),
         column("source", "source address of the flow", Cells::OptionalAddress(|row| Some(row.flow.source))),
         column(
@@ -36,7 +36,7 @@ pub const PATHS: Table<PathObservation> = Table {
         column("hop_count", "hops seen", Cells::Integer(|row| row.path.hops().len() as u64)),
         column(
             "hops_expected",
-            "hops there should be",
+            "expected number of hops",
             Cells::OptionalInteger(|row| row.hops_expected.map(u64::from)),
         ),
         column("origin", "md-stack, mx-report or xd-report", Cells::Word(|row| row.origin.name())),

@@ -73,7 +73,7 @@ pub struct TotalRow {
 /// A row for each flow and minute with reports; several if the minute was written in parts.
 pub const FLOW_MINUTES: Table<FlowMinuteRow> = Table {
     name: "flow_minutes",
-    about: "one minute of one flow, in one row or in several that add up",
+    about: "one minute of one flow, in one or more rows that add up",
     columns: &[
         flow("time", "start of the minute", Cells::Time(|row| row.minute)),
         flow("flow_id", "hash of the five-tuple", Cells::Integer(|row| row.flow.id().0)),
@@ -94,7 +94,7 @@ pub const FLOW_MINUTES: Table<FlowMinuteRow> = Table {
         flow("latency_count", "reports with a hop latency", Cells::Integer(|row| row.latency_count)),
         flow(
             "latency_sum",
-            "nanoseconds: sum over these of all hop latencies of the report",
+            "nanoseconds: sum of all hop latencies of these reports",
             Cells::Integer(|row| row.latency_sum),
         ),
         flow(
@@ -107,14 +107,14 @@ pub const FLOW_MINUTES: Table<FlowMinuteRow> = Table {
             "nanoseconds: the highest of one hop",
             Cells::OptionalInteger(|row| Some(row.hop_latency_max?.0)),
         ),
-        flow("dropped", "reports of packets that were dropped", Cells::Integer(|row| row.dropped)),
+        flow("dropped", "reports on dropped packets", Cells::Integer(|row| row.dropped)),
     ],
 };
 
 /// A row for each link and minute with reports; several if the minute was written in parts.
 pub const LINK_MINUTES: Table<LinkMinuteRow> = Table {
     name: "link_minutes",
-    about: "one minute of one link, of reports that hold both ends, in one row or in several that add up",
+    about: "one minute of one link, from reports that contain both ends, in one or more rows that add up",
     columns: &[
         link("time", "start of the minute", Cells::Time(|row| row.minute)),
         link("from_node", "the node packets leave", Cells::Integer(|row| row.from.0.into())),
@@ -123,19 +123,23 @@ pub const LINK_MINUTES: Table<LinkMinuteRow> = Table {
             "level 1",
             Cells::OptionalInteger(|row| row.egress_interface.map(u64::from)),
         ),
-        link("to_node", "the node they come to", Cells::Integer(|row| row.to.0.into())),
+        link("to_node", "the node they reach", Cells::Integer(|row| row.to.0.into())),
         link(
             "ingress_interface",
             "level 1",
             Cells::OptionalInteger(|row| row.ingress_interface.map(u64::from)),
         ),
-        link("count", "reports that hold both ends", Cells::Integer(|row| row.count)),
+        link("count", "reports that contain both ends", Cells::Integer(|row| row.count)),
         link(
             "latency_count",
-            "reports with a time over the link, not below zero",
+            "reports with a link latency of at least zero",
             Cells::Integer(|row| row.latency_count),
         ),
-        link("negative_count", "reports with one below zero", Cells::Integer(|row| row.negative_count)),
+        link(
+            "negative_count",
+            "reports with a link latency below zero",
+            Cells::Integer(|row| row.negative_count),
+        ),
         link(
             "latency_max",
             "nanoseconds, by the clocks at both ends",
@@ -148,11 +152,11 @@ pub const LINK_MINUTES: Table<LinkMinuteRow> = Table {
 /// A row for each second with reports; several if the second was written in parts.
 pub const TOTALS: Table<TotalRow> = Table {
     name: "totals",
-    about: "one second of all reports, in one row or in several that add up",
+    about: "one second of all reports, in one or more rows that add up",
     columns: &[
         total("time", "start of the second", Cells::Time(|row| row.second)),
         total("reports", "reports that arrived", Cells::Integer(|row| row.reports)),
-        total("hops", "hops that they told of", Cells::Integer(|row| row.hops)),
+        total("hops", "hops in these reports", Cells::Integer(|row| row.hops)),
         total(
             "latency_max",
             "nanoseconds: the longest latency of a hop",
@@ -163,7 +167,7 @@ pub const TOTALS: Table<TotalRow> = Table {
             "the deepest queue, in the unit of its node",
             Cells::OptionalInteger(|row| row.occupancy_max.map(u64::from)),
         ),
-        total("dropped", "reports of packets that were dropped", Cells::Integer(|row| row.dropped)),
+        total("dropped", "reports on dropped packets", Cells::Integer(|row| row.dropped)),
         total(
             "latency_sketch",
             "bucket:count pairs, of all hops",
