@@ -1,4 +1,4 @@
-//! History as the API asks it, whatever keeps it.
+//! The interface through which the API queries history.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -12,60 +12,60 @@ use inband_store::{
     NoNames, QueryError, Spread, SpreadQuestion, Store, StoreError, Tally,
 };
 
-/// A place where history is kept, such as a [`Store`] of this machine.
+/// A place where history is kept, such as a local [`Store`].
 pub trait Archive: Debug + Send + Sync {
-    /// History at this moment, which later writes do not change.
+    /// History at this moment, unaffected by later writes.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// History cannot be read.
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError>;
 
-    /// What keeps history from being written, in words; `None` while it is written.
+    /// Why history is not being written, in words; `None` while it is.
     fn trouble(&self) -> Option<String>;
 
-    /// What became of the reports that were to be kept.
+    /// Counts of the reports to store, by outcome.
     fn tally(&self) -> Tally;
 
     /// How long rows of a table are kept.
     fn retains(&self, table: &str) -> Duration;
 
-    /// Most bytes that are kept.
+    /// Maximum number of bytes kept.
     fn max_bytes(&self) -> u64;
 
-    /// The directory for what people say of events; `None`: that holds until the end of the run.
+    /// The directory for silences and acknowledgements; `None`: they last until the end of the run.
     fn directory(&self) -> Option<&Path>;
 }
 
 /// History at one moment.
 pub trait Snapshot {
-    /// Answers one question in SQL, whose functions of names give `names`.
+    /// Answers one SQL query, whose name functions use `names`.
     ///
     /// # Errors
-    /// The question is wrong or costs too much, or history cannot be read.
+    /// The query is invalid or costs too much, or history cannot be read.
     fn query_named(&self, sql: &str, limits: Limits, names: &Arc<dyn Naming>) -> Result<Answer, QueryError>;
 
-    /// Answers one question in SQL, in which nothing has a name.
+    /// Answers one SQL query without names.
     ///
     /// # Errors
-    /// The question is wrong or costs too much, or history cannot be read.
+    /// The query is invalid or costs too much, or history cannot be read.
     fn query(&self, sql: &str, limits: Limits) -> Result<Answer, QueryError> {
         let nobody: Arc<dyn Naming> = Arc::new(NoNames);
         self.query_named(sql, limits, &nobody)
     }
 
-    /// How a value of hops is spread.
+    /// The distribution of a value of hops.
     ///
     /// # Errors
     /// It takes longer than the limits allow, or history cannot be read.
     fn spread(&self, question: &SpreadQuestion, limits: Limits) -> Result<Spread, QueryError>;
 
-    /// How the times over a link are spread.
+    /// The distribution of link latencies.
     ///
     /// # Errors
     /// It takes longer than the limits allow, or history cannot be read.
     fn link_spread(&self, question: &LinkQuestion, limits: Limits) -> Result<Spread, QueryError>;
 
-    /// What egress interfaces were like.
+    /// Values of egress interfaces.
     ///
     /// # Errors
     /// It costs more than the limits allow, or history cannot be read.
@@ -75,16 +75,16 @@ pub trait Snapshot {
         limits: Limits,
     ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError>;
 
-    /// What is damaged, and so left out of every answer.
+    /// Damaged parts, left out of every answer.
     fn findings(&self) -> Findings;
 
-    /// When the oldest of it begins; `None`: nothing is old.
+    /// Start of the oldest data; `None` if there is none.
     fn oldest(&self) -> Option<Nanos>;
 
-    /// When the oldest of a table begins, to the hour; `None`: nothing of it is old.
+    /// Start of the oldest data of a table, to the hour; `None` if there is none.
     fn oldest_of(&self, table: &str) -> Option<Nanos>;
 
-    /// How much is kept, bytes.
+    /// Size of the data, bytes.
     fn bytes(&self) -> u64;
 }
 

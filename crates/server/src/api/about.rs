@@ -1,4 +1,4 @@
-//! What this collector is and keeps.
+//! Version, history, limits and units of this collector.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -41,7 +41,7 @@ pub(super) async fn about(
     Ok(json(&about))
 }
 
-/// Adds what the archive keeps.
+/// Adds the archive's state.
 fn kept(archive: &dyn Archive, about: About) -> About {
     let table = |shape: inband_model::table::Shape| AboutTable {
         name: shape.name.to_owned(),

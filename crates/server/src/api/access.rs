@@ -1,4 +1,4 @@
-//! What a caller has to show before he is answered.
+//! Authorization of callers.
 
 use std::net::IpAddr;
 
@@ -8,25 +8,25 @@ use axum::http::header::{AUTHORIZATION, HOST};
 use super::problem::Problem;
 use crate::settings::ApiSettings;
 
-/// What a caller has to show.
+/// The credentials a caller must present.
 #[derive(Debug, Clone)]
 pub(super) enum Access {
     /// A bearer token.
     Token {
-        /// The one that may do everything.
+        /// The token that grants everything.
         full: String,
-        /// The one that may only ask; empty: there is none.
+        /// The token that grants reading only; empty: there is none.
         read: String,
     },
-    /// Nothing, but the name by which this machine knows itself: a web page of somebody else's cannot ask in the name of
-    /// its visitor.
+    /// None, but the request must name this machine by one of its own names: a foreign web page cannot make
+    /// requests in the name of its visitor.
     Loopback,
 }
 
-/// What a request is about to do.
+/// What a request does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Right {
-    /// Ask something.
+    /// Read.
     Read,
     /// Acknowledge or silence events.
     Change,
@@ -38,7 +38,7 @@ impl Access {
         if full.is_empty() { Access::Loopback } else { Access::Token { full, read } }
     }
 
-    /// Whether the caller has shown what gives him the right.
+    /// Checks that the caller's credentials grant `right`.
     pub(super) fn check(&self, headers: &HeaderMap, right: Right) -> Result<(), Problem> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         match self {
@@ -64,7 +64,7 @@ impl Access {
         self.check(headers, Right::Change).is_ok()
     }
 
-    /// Whether the caller asks this machine by a name it may have; all may be had where a token is asked for.
+    /// Checks that the caller addresses this machine by an allowed name; with tokens, every name is allowed.
     pub(super) fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let host = headers.get(HOST).map(|value| value.to_str().unwrap_or(""));
         let is_right = matches!(self, Access::Token { .. }) || host.is_none_or(is_loopback);
@@ -72,7 +72,7 @@ impl Access {
     }
 }
 
-/// Compares in a time that does not tell how much is right.
+/// Compares in a time that does not depend on how much of them is equal.
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     let difference = a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b));
     difference == 0 && a.len() == b.len()

@@ -1,4 +1,4 @@
-//! Parameters of a question, checked against the schema of its type.
+//! Parameters of a request, checked against the schema of their type.
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::problem::Problem;
 
-/// The parameters of a request; a wrong one is refused with its name and what is allowed.
+/// The parameters of a request; an invalid one is rejected with its name and the allowed values.
 #[derive(Debug)]
 pub(super) struct Asked<T>(pub(super) T);
 
@@ -42,7 +42,7 @@ impl<S: Send + Sync, T: DeserializeOwned + JsonSchema> FromRequestParts<S> for A
     }
 }
 
-/// The parameters of a question, each with its schema.
+/// The parameters of a request type, each with its schema.
 pub(super) fn properties<T: JsonSchema>() -> Map<String, Value> {
     match schema::<T>().get_mut("properties") {
         Some(Value::Object(properties)) => std::mem::take(properties),
@@ -50,7 +50,7 @@ pub(super) fn properties<T: JsonSchema>() -> Map<String, Value> {
     }
 }
 
-/// The parameters that a question cannot do without.
+/// The required parameters of a request type.
 pub(super) fn required<T: JsonSchema>() -> Vec<String> {
     let schema = schema::<T>();
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
@@ -62,10 +62,10 @@ fn schema<T: JsonSchema>() -> Value {
     SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value()
 }
 
-/// The value that a text means.
+/// Parses a text as a value of the schema.
 ///
 /// # Errors
-/// It is none; says what is allowed.
+/// The text is invalid; contains what is allowed.
 fn read(schema: &Value, text: &str) -> Result<Value, String> {
     let words = words(schema);
     if !words.is_empty() {
@@ -89,7 +89,7 @@ fn read(schema: &Value, text: &str) -> Result<Value, String> {
     }
 }
 
-/// A problem that the type finds: what is missing.
+/// The problem of a parameter that the type finds missing.
 fn missing(error: &str) -> Problem {
     let name = error.strip_prefix("missing field `").and_then(|rest| rest.split_once('`'));
     match name {
@@ -98,7 +98,7 @@ fn missing(error: &str) -> Problem {
     }
 }
 
-/// The words of which a value is one; none where it may be another text.
+/// The words that a value is limited to; none if it may be any text.
 fn words(schema: &Value) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();
     words.extend(schema["const"].as_str());
@@ -109,7 +109,7 @@ fn words(schema: &Value) -> Vec<&str> {
     words
 }
 
-/// The type of a value that is there.
+/// The type of a value that is not null.
 fn kind(schema: &Value) -> &str {
     let one = |schema: &Value| match &schema["type"] {
         Value::Array(kinds) => kinds.iter().find(|kind| *kind != "null").cloned(),
@@ -140,7 +140,7 @@ fn bounds(schema: &Value) -> (u64, u64) {
     (bound("minimum").unwrap_or(0), bound("maximum").unwrap_or(most))
 }
 
-/// A text that somebody has sent, short enough to be sent back.
+/// A text from the caller, short enough to be returned.
 fn shown(text: &str) -> String {
     text.chars().take(64).collect()
 }

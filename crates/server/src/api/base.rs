@@ -1,4 +1,4 @@
-//! The path under which a reverse proxy shows the API.
+//! The base path of the API behind a reverse proxy.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use axum::http::uri::PathAndQuery;
 
 /// `api.base_path`: empty, or a path that begins with a slash and does not end with one.
 ///
-/// Requests come with it or without it, since some proxies take it off and others do not.
+/// Requests come with or without it, because some proxies strip it and others do not.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BasePath(Arc<str>);
 
 impl BasePath {
-    /// Reads the setting; `None` where it is not such a path.
+    /// Parses the setting; `None` if it is invalid.
     pub(super) fn new(path: &str) -> Option<Self> {
         let parts = path.strip_prefix('/').map(|rest| rest.split('/'));
         let is_part = |part: &str| {
@@ -27,7 +27,7 @@ impl BasePath {
         &self.0
     }
 
-    /// Takes the base path off a request's.
+    /// Strips the base path from the path of a request.
     pub(super) fn take_off(&self, uri: &mut Uri) {
         if self.0.is_empty() {
             return;
@@ -37,10 +37,10 @@ impl BasePath {
         let rest = match rest.as_bytes().first() {
             Some(b'/') => rest.to_owned(),
             None | Some(b'?') => format!("/{rest}"),
-            // Another path that only begins like it.
+            // A different path with the same prefix.
             Some(_) => return,
         };
-        // A part of a path is one.
+        // The rest of a valid path is valid.
         if let Ok(rest) = rest.parse() {
             let mut parts = uri.clone().into_parts();
             parts.path_and_query = Some(rest);

@@ -14,14 +14,15 @@ use super::problem::Problem;
 use super::views::{MAX_ANSWER, json, list};
 use crate::named::Named;
 
-/// A link in the direction packets take, as `FROM.INTERFACE-TO.INTERFACE`; an interface that is `*` or left out may be any.
+/// A link in the direction packets take, as `FROM.INTERFACE-TO.INTERFACE`; an interface that is `*` or left
+/// out matches any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct LinkId {
     from: (NodeId, Option<u16>),
     to: (NodeId, Option<u16>),
 }
 
-/// The flows whose latest path goes over a link, those with the most reports first.
+/// The flows whose latest path goes over a link, most reports first.
 pub(super) async fn link_flows(
     State(state): State<Shared>,
     InPath(id): InPath<String>,
@@ -38,7 +39,7 @@ pub(super) async fn link_flows(
     Ok(list(&flows, |flow| state.names.of_flow(flow)))
 }
 
-/// The paths between two places, those that most flows take first.
+/// The paths between two places, those with the most flows first.
 pub(super) async fn paths(
     State(state): State<Shared>,
     Asked(wanted): Asked<BetweenQuestion>,
@@ -100,7 +101,7 @@ impl LinkId {
     }
 }
 
-/// The addresses of a place; every address where none is named.
+/// The addresses of a place; all addresses if none is named.
 fn places(names: &Names, text: Option<&str>) -> Result<Vec<Prefix>, Problem> {
     let Some(text) = text else {
         return Ok(["0.0.0.0/0", "::/0"].into_iter().filter_map(|all| all.parse().ok()).collect());
@@ -140,7 +141,7 @@ mod tests {
         for id in ["1.2-11.3", "1-11", "1.*-11.*", "1.2-11", "1-11.3", "11-5.4", "11.*-5.4"] {
             assert!(is_on(id), "{id}");
         }
-        // The other direction, another interface, one that is not known, nodes that are not beside each other.
+        // The other direction, another interface, an unknown interface, nodes that are not adjacent.
         for id in ["11-1", "1.3-11.3", "1.2-11.4", "11.1-5.4", "1-5"] {
             assert!(!is_on(id), "{id}");
         }

@@ -1,4 +1,4 @@
-//! What changed in the fabric and among the flows in the last second, told to all who follow it at once.
+//! Changes of the fabric and the flows in the last second, for all followers at once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -15,7 +15,7 @@ use super::state::{Shared, State};
 use crate::named::Named;
 use crate::read_model::Flows;
 
-/// What was known a second before.
+/// The state of a second before.
 #[derive(Debug, Default)]
 struct Before {
     nodes: HashMap<NodeId, (u64, u64)>,
@@ -34,11 +34,11 @@ struct FabricChanges {
     nodes: NodeChanges,
     links: LinkChanges,
     queues: QueueChanges,
-    /// Rows that are left out, as there are too many.
+    /// Rows left out because of `MAX_ROWS`.
     left_out: usize,
 }
 
-/// Nodes that reported, or lost reports.
+/// Nodes that reported, or whose reports were lost.
 #[derive(Debug, Default, Serialize)]
 struct NodeChanges {
     node: Vec<u32>,
@@ -46,7 +46,7 @@ struct NodeChanges {
     lost: Vec<u64>,
 }
 
-/// Links that are new, have become certain or not, or whose time has changed by an eighth.
+/// Links that are new, changed their certainty, or whose latency changed by more than an eighth.
 #[derive(Debug, Default, Serialize)]
 struct LinkChanges {
     from: Vec<u32>,
@@ -57,7 +57,7 @@ struct LinkChanges {
     latency_p50: Vec<Option<u64>>,
 }
 
-/// Queues whose depth of the last second has changed, or that have become congested or calm.
+/// Queues whose recent depth changed, or that became congested or calm.
 #[derive(Debug, Default, Serialize)]
 struct QueueChanges {
     node: Vec<u32>,
@@ -71,13 +71,13 @@ struct QueueChanges {
 #[derive(Serialize)]
 struct FlowChanges<'a> {
     at: Exact,
-    /// Flows that were reported since the message before.
+    /// Flows reported since the previous message.
     reported: usize,
-    /// Those that are new or took another path first, then those with the longest hops.
+    /// Flows that are new or changed path first, then those with the longest hops.
     flows: Vec<NamedFlow<'a>>,
 }
 
-/// Begins to follow; the first one has the comparing begun.
+/// Adds a follower; the first one starts the comparing.
 pub(super) fn follow(state: &Shared) -> Follower {
     let (follower, begins) = state.followers.begin();
     if let Some(turn) = begins {
@@ -86,7 +86,7 @@ pub(super) fn follow(state: &Shared) -> Follower {
     follower
 }
 
-/// Compares once a second, as long as somebody follows.
+/// Compares once a second while there are followers.
 async fn compare(state: Weak<State>, turn: u64) {
     let mut seconds = tokio::time::interval(SECOND);
     seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -97,7 +97,7 @@ async fn compare(state: Weak<State>, turn: u64) {
         if !state.followers.is_followed(turn) {
             return;
         }
-        // A collector that does not answer now may do so in a second.
+        // A collector that does not answer may do so a second later.
         let read = &state.read;
         let (Ok(now), Ok(nodes), Ok(links), Ok(queues), Ok(flows)) = (
             read.now().await,
@@ -175,7 +175,7 @@ impl Before {
                 changes.links.latency_p50.push(known.1);
             }
         }
-        // What the collector has forgotten is forgotten here.
+        // What the collector has evicted is removed here.
         if self.nodes.len() > nodes.len()
             || self.links.len() > links.len()
             || self.queues.len() > queues.len()
@@ -191,7 +191,7 @@ impl Before {
         changes
     }
 
-    /// How many flows were reported since the last time, and the places of those to be told.
+    /// The number of flows reported since the previous message, and the places of those to send.
     fn flows(&mut self, now: Nanos, flows: &Flows) -> (usize, Vec<usize>) {
         let all = flows.all();
         let since = self.flows_at.replace(now).unwrap_or(Nanos(now.0.saturating_sub(SECOND_NS)));
@@ -213,7 +213,7 @@ impl Before {
     }
 }
 
-/// Whether a link is as it was, but for an eighth of its time.
+/// Whether a link is unchanged, except for up to an eighth of its latency.
 fn is_about(before: (bool, Option<u64>), now: (bool, Option<u64>)) -> bool {
     let is_near = match (before.1, now.1) {
         (Some(before), Some(now)) => before.abs_diff(now) <= before / 8,
@@ -224,7 +224,7 @@ fn is_about(before: (bool, Option<u64>), now: (bool, Option<u64>)) -> bool {
 
 const SECOND: Duration = Duration::from_secs(1);
 const SECOND_NS: u64 = 1_000_000_000;
-/// Rows of a message on the fabric.
+/// Maximum number of rows of a message on the fabric.
 const MAX_ROWS: usize = 10_000;
-/// Flows of a message.
+/// Maximum number of flows of a message.
 const MAX_FLOWS: usize = 200;

@@ -1,4 +1,4 @@
-//! Answers as small as the caller can read them: zstd or gzip.
+//! Compression of answers: zstd or gzip.
 
 use std::io::Write;
 
@@ -13,18 +13,18 @@ use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// How an answer is packed.
+/// The encoding of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Coding {
     Zstd,
     Gzip,
 }
 
-/// Packs answers of a known length where the caller takes that.
+/// Compresses answers of known length if the caller accepts it.
 pub(super) async fn answers(request: Request, next: Next) -> Response {
     let coding = Coding::of(request.headers());
     let mut answer = next.run(request).await;
-    // An answer that is given again says so already.
+    // A shared answer already has the header.
     if answer.headers().get_all(VARY).iter().all(|varies| varies != "accept-encoding") {
         answer.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding"));
     }
@@ -41,7 +41,7 @@ pub(super) async fn answers(request: Request, next: Next) -> Response {
         0..=QUICK_BYTES => coding.pack(&bytes),
         _ => {
             let bytes = bytes.clone();
-            // Megabytes take a moment, in which others are to be answered.
+            // Megabytes take a while, during which other requests must be answered.
             tokio::task::spawn_blocking(move || coding.pack(&bytes)).await.ok().flatten()
         }
     };
@@ -52,7 +52,7 @@ pub(super) async fn answers(request: Request, next: Next) -> Response {
 }
 
 impl Coding {
-    /// The best one that the caller takes.
+    /// The best encoding that the caller accepts.
     fn of(headers: &HeaderMap) -> Option<Self> {
         let accepted = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
         let accepted: Vec<&str> = accepted.flat_map(|list| list.split(',')).collect();
@@ -90,11 +90,11 @@ fn is_text(headers: &HeaderMap) -> bool {
         || media.starts_with("text/") && !media.starts_with("text/event-stream")
 }
 
-/// Answers below this are not worth it.
+/// Smaller answers are not compressed.
 const MIN_BYTES: u64 = 1_024;
-/// Answers above this are sent as they are, so that two copies of them are never in memory.
+/// Larger answers are sent uncompressed, so that two copies of them are never in memory.
 const MAX_BYTES: u64 = 64 << 20;
-/// Answers up to this are packed at once: less than half a millisecond.
+/// Answers up to this size are compressed on the spot: it takes less than half a millisecond.
 const QUICK_BYTES: usize = 64 << 10;
 const ZSTD_LEVEL: i32 = 1;
 

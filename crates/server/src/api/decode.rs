@@ -1,4 +1,4 @@
-//! The fields of bytes that somebody has pasted in, and of the reports of a capture.
+//! Decoding of pasted bytes, and of the reports of a capture.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -27,7 +27,7 @@ pub(super) async fn decode(
         let bytes = bytes(&question.hex).map_err(|error| Problem::parameter("hex", error, ALLOWED))?;
         return Ok(json(&explain(&bytes, question.start)));
     }
-    // Thousands of packets take a while, in which others are to be answered.
+    // Thousands of packets take a while, during which other requests must be answered.
     let read = tokio::task::spawn_blocking(move || capture(&body, &question));
     let read = read.await.map_err(|_| Problem::stopped())?;
     Ok(json(&read.map_err(Problem::other_media)?))
@@ -36,7 +36,7 @@ pub(super) async fn decode(
 /// The reports of a capture.
 ///
 /// # Errors
-/// It is none; says what it seems to be.
+/// The bytes are no capture; contains what they seem to be.
 fn capture(bytes: &[u8], question: &CaptureQuestion) -> Result<DecodedCapture, String> {
     let mut reader = Reader::new(bytes).map_err(|error| error.to_string())?;
     let port = question.port.unwrap_or(REPORT_PORT);
@@ -66,7 +66,7 @@ fn capture(bytes: &[u8], question: &CaptureQuestion) -> Result<DecodedCapture, S
     }
 }
 
-/// The datagram to a port in a record, to be decoded.
+/// The datagram to `port` in a record, decoded on demand.
 fn captured(record: &Record, port: u16) -> Option<impl FnOnce() -> CapturedReport> {
     let (link, at) = start(record.link_type, &record.data)?;
     let packet = record.data.get(at..)?;
@@ -87,10 +87,10 @@ fn captured(record: &Record, port: u16) -> Option<impl FnOnce() -> CapturedRepor
     })
 }
 
-/// The bytes that hexadecimal digits mean.
+/// Parses hexadecimal digits.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// The text is invalid; contains the reason, in words.
 fn bytes(text: &str) -> Result<Vec<u8>, String> {
     let mut digits: Vec<u8> = Vec::new();
     let mut before = 0;
@@ -120,7 +120,7 @@ fn bytes(text: &str) -> Result<Vec<u8>, String> {
     Ok(pairs.iter().map(|[high, low]| high << 4 | low).collect())
 }
 
-/// A line of a hex dump behind its offset, as `0x0010:  4500` or `00000010: 4500`.
+/// The part of a hex dump line behind its offset, as `0x0010: 4500` or `00000010: 4500`.
 fn without_offset(line: &str) -> &str {
     let Some((offset, dump)) = line.split_once(':') else { return line };
     let offset = offset.trim_start();
@@ -133,9 +133,9 @@ fn is_separator(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, ':' | '-' | ',')
 }
 
-/// Bytes that are decoded at once, at most: a UDP datagram has no more.
+/// Maximum number of bytes to decode: the size of a UDP datagram.
 const MAX_BYTES: usize = 65_535;
-/// Datagrams of a capture in one answer, where nothing is said.
+/// Default number of datagrams of a capture in one answer.
 const DEFAULT_LIMIT: u32 = 20;
 const ALLOWED: &str = "hexadecimal digits of 1 to 65,535 bytes";
 

@@ -1,12 +1,12 @@
-//! How many files the process may open, and how many connections there are for callers.
+//! Limits on open files, and on callers' connections.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Has the process open as many files as it may be allowed to, and gives how many connections of `wanted` callers may
-/// have so that some are left for everything else.
+/// Raises the limit of open files as far as allowed, and returns how many of the `wanted` connections callers
+/// may have so that files are left for everything else.
 pub(super) fn connections(wanted: usize) -> usize {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    // What may not be raised stays.
+    // Failure leaves the limit unchanged.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum.or(current), maximum });
     match getrlimit(Resource::Nofile).current {
         Some(files) => within(wanted, files),
@@ -19,9 +19,9 @@ fn within(wanted: usize, files: u64) -> usize {
     wanted.min(files.saturating_sub(RESERVED).max(MIN_CONNECTIONS))
 }
 
-/// Files for sockets, history, outputs and the program itself.
+/// Files reserved for sockets, history, outputs and the program itself.
 const RESERVED: usize = 96;
-/// Connections that callers have however few files there may be.
+/// Minimum number of connections for callers.
 const MIN_CONNECTIONS: usize = 4;
 
 #[cfg(test)]

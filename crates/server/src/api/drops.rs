@@ -1,4 +1,4 @@
-//! What was dropped, where and why, out of history.
+//! Drop reports by reason, node, interface or flow, from history.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -43,7 +43,7 @@ fn find(
     let node = question.node.map_or(String::new(), |node| format!(" AND node_id = {node}"));
     let seconds = with_drops(past, range)?;
     let wanted = format!("dropped = 1 AND {}{node}", within(seconds));
-    // The node that dropped a packet is the last one its report tells of.
+    // The node that dropped a packet is the last one in its report.
     let sql = format!(
         "SELECT {list}, (time - {}) / {step_ns} AS step, count(*) AS n, hop_index, hop_count FROM observations \
          WHERE {wanted} GROUP BY {list}, step, hop_index, hop_count",
@@ -78,12 +78,12 @@ fn find(
     Ok(drops)
 }
 
-/// The part of a time in which packets were dropped; an empty one where none was.
+/// The part of the time range that contains drop reports; empty if there are none.
 fn with_drops(past: &mut Past, range: TimeRange) -> Result<TimeRange, QueryError> {
     if !past.has_totals(range) {
         return Ok(range);
     }
-    // The first second may have begun before the time.
+    // The first second may begin before the time range.
     let whole = TimeRange { from: Nanos(range.from.0 - range.from.0 % SECOND_NS), to: range.to };
     let sql = format!(
         "SELECT min(time) AS first, max(time) AS last FROM totals WHERE dropped > 0 AND {}",
@@ -119,7 +119,7 @@ fn push_steps(series: &mut DropSeries, group: u32, steps: &BTreeMap<u32, u64>) {
     }
 }
 
-/// What reasons mean, by the events of the time.
+/// The meanings of drop reasons, from the events of the time range.
 fn reasons(past: &Past, range: TimeRange) -> Result<Vec<DropReason>, QueryError> {
     let (from, to) = (Some(range.from), Some(range.to));
     let filter = Filter { from, to, kind: Some(EventKind::Drop), ..Filter::default() };

@@ -1,4 +1,4 @@
-//! How nodes spread flows over links of equal cost: groups by the paths of flows, loads out of history.
+//! Distribution of flows over links of equal cost: groups from the paths of flows, loads from history.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,7 +16,7 @@ use super::history::{self, Past, count, small, within};
 use super::problem::Problem;
 use super::views::json;
 
-/// A node with a packet that has so far to go.
+/// A node that forwards packets to one last node over a number of further hops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Choice {
     node: u32,
@@ -24,7 +24,7 @@ struct Choice {
     hops_left: usize,
 }
 
-/// A link of the node that chooses.
+/// A link that the node chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Link {
     egress_interface: u32,
@@ -39,14 +39,14 @@ struct Load {
     largest: Vec<(u64, FlowId)>,
 }
 
-/// What flows tell of the links of nodes.
+/// The links that flows use at each node.
 #[derive(Debug, Default)]
 struct Spread {
     choices: BTreeMap<Choice, BTreeSet<Link>>,
     loads: BTreeMap<(u32, Link), Load>,
 }
 
-/// Reports over links, by step: by node, egress interface and next node.
+/// Reports over links, by step; the key is node, egress interface and next node.
 type Carried = BTreeMap<(u32, Option<u32>, u32), BTreeMap<u32, u64>>;
 
 pub(super) async fn ecmp(
@@ -87,7 +87,8 @@ fn carried(past: &mut Past, range: TimeRange, node: Option<u32>) -> Result<(Carr
 }
 
 impl Spread {
-    /// What the paths tell that flows took in a time. Many flows take one path, whose links are looked at once.
+    /// Collects the links of the paths that flows took in a time range. Many flows share a path, whose links
+    /// are read once.
     fn of(flows: &FlowSnapshot, range: TimeRange, node: Option<u32>) -> Self {
         let mut spread = Self::default();
         let mut by_path: Vec<(&Path, Load)> = Vec::new();
@@ -98,7 +99,7 @@ impl Spread {
             let mut taken = flows.paths(place).filter(is_in_time).map(|taken| taken.path);
             let Some(first) = taken.next() else { continue };
             let Some(second) = taken.next() else {
-                // A snapshot holds each path once.
+                // Equal paths of a snapshot share one allocation.
                 let of_path = *places.entry(std::ptr::from_ref(first)).or_insert_with(|| {
                     by_path.push((first, Load::default()));
                     by_path.len() - 1
@@ -123,7 +124,7 @@ impl Spread {
         spread
     }
 
-    /// Notes the links that nodes chose on a path, and returns them.
+    /// Records the links that nodes chose on a path, and returns them.
     fn choose(&mut self, path: &Path, node: Option<u32>) -> Vec<(u32, Link)> {
         let hops = path.hops();
         let Some(last) = hops.last() else { return Vec::new() };
@@ -140,7 +141,7 @@ impl Spread {
         links
     }
 
-    /// The links of each group with their node; what another group holds too is no group.
+    /// The links of each group with their node; a subset of another group is not a group.
     fn groups(&self) -> Vec<(u32, &BTreeSet<Link>)> {
         let mut groups: Vec<(u32, &BTreeSet<Link>)> = Vec::new();
         let choices = self.choices.iter().filter(|(_, links)| links.len() > 1);
@@ -181,7 +182,7 @@ impl Load {
     }
 }
 
-/// A group with what its links carry.
+/// A group with the loads of its links.
 struct Group<'a> {
     node: u32,
     links: Vec<(Link, &'a Load, u64)>,
@@ -251,8 +252,8 @@ fn answer(names: &Names, spread: &Spread, carried: &Carried, limit: usize) -> Ec
     answer
 }
 
-/// Length of a step: that of a row of `link_minutes`.
+/// Length of a step: one row of `link_minutes`.
 const STEP_NS: u64 = 60_000_000_000;
-/// Flows that are named of each link.
+/// Maximum number of flows listed for each link.
 const MAX_LARGEST: usize = 5;
 const DEFAULT_LIMIT: u32 = 100;

@@ -1,4 +1,4 @@
-//! What happened, who knows of it, and of what is nobody to be told?
+//! Events, acknowledgements and silences.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -19,10 +19,10 @@ use super::past::Filter;
 use super::problem::Problem;
 use super::views::{json as answer, list};
 
-/// What an event has to be, by the parameters of a question.
+/// The filter of a request's parameters.
 async fn filter(state: &Shared, wanted: &EventsQuestion) -> Result<Filter, Problem> {
     let (from, to) = match wanted.time() {
-        // A beginning or an end alone leaves the other side open.
+        // Only a start or only an end leaves the other side open.
         Some(TimeSelection { live: None, at: None, span: None, from, to }) => {
             (from.map(|time| time.0), to.map(|time| time.0))
         }
@@ -43,7 +43,7 @@ async fn filter(state: &Shared, wanted: &EventsQuestion) -> Result<Filter, Probl
     })
 }
 
-/// Those that go on, then those that are past, the latest first.
+/// The active events, then past ones, latest first.
 pub(super) async fn events(
     State(state): State<Shared>,
     Asked(wanted): Asked<EventsQuestion>,
@@ -53,7 +53,7 @@ pub(super) async fn events(
     let mut events = match wanted.related.as_deref() {
         Some(id) => related(&state, id).await?,
         None => {
-            // A page after another is cut out of both.
+            // A further page is cut out of both.
             let reach = if wanted.after.is_some() { MOST } else { limit };
             let (mut events, mut past) = gather(&state, filter.clone(), wanted.active, reach).await?;
             events.append(&mut past);
@@ -71,7 +71,7 @@ pub(super) async fn events(
     Ok(list(&events, |view| named_event(&state.names, view)))
 }
 
-/// The events that went on in a time, those that go on first.
+/// The events active in a time range, those still active first.
 pub(super) async fn within(state: &Shared, range: TimeRange, most: usize) -> Result<Vec<EventView>, Problem> {
     let filter = Filter { from: Some(range.from), to: Some(range.to), ..Filter::default() };
     let (mut events, mut past) = gather(state, filter, None, most).await?;
@@ -79,7 +79,7 @@ pub(super) async fn within(state: &Shared, range: TimeRange, most: usize) -> Res
     Ok(events)
 }
 
-/// The events of the same place as one that came together with it.
+/// The events on the same subject as an event that came together with it.
 async fn related(state: &Shared, text: &str) -> Result<Vec<EventView>, Problem> {
     let of = event_of(state, "related", text).await?;
     let range = TimeRange {
@@ -92,7 +92,7 @@ async fn related(state: &Shared, text: &str) -> Result<Vec<EventView>, Problem> 
     Ok(together.map_or_else(|| vec![of], |all| all.into_iter().cloned().collect()))
 }
 
-/// The events that are wanted: those that go on, and at most `limit` that are past, each the latest first.
+/// The matching events: active ones, and at most `limit` past ones, each latest first.
 async fn gather(
     state: &Shared,
     filter: Filter,
@@ -112,7 +112,7 @@ async fn gather(
     };
     events.sort_by_key(|view| Reverse(view.event.first));
     if is_past_wanted && past.len() < limit {
-        // A time brings in those of before this start, and those the collector has forgotten.
+        // A time range includes events of earlier runs, and those the collector has evicted.
         let earlier = match filter.from.is_some() || filter.to.is_some() {
             true => state.past_events(filter, limit + events.len() + past.len()).await?,
             false => state
@@ -132,7 +132,7 @@ async fn gather(
     Ok((events, past))
 }
 
-/// One event; of those of history, the latest.
+/// One event; from history, its latest row.
 pub(super) async fn event(
     State(state): State<Shared>,
     Path(id): Path<String>,
@@ -144,13 +144,13 @@ pub(super) async fn event(
     Ok(answer(&named_event(&state.names, &found[0])))
 }
 
-/// The event that a parameter names by its id.
+/// The event that a parameter refers to by its id.
 pub(super) async fn event_of(state: &Shared, parameter: &str, text: &str) -> Result<EventView, Problem> {
     let found = find(state, id(parameter, text)?).await?;
     found.ok_or_else(|| Problem::not_found("no event has this id"))
 }
 
-/// The event of an id.
+/// The event with an id.
 async fn find(state: &Shared, id: EventId) -> Result<Option<EventView>, Problem> {
     let known = state.read.events().await?;
     let is_it = |view: &&EventView| view.id == id;
@@ -166,7 +166,7 @@ async fn find(state: &Shared, id: EventId) -> Result<Option<EventView>, Problem>
     Ok(found.into_iter().next())
 }
 
-/// The id of an event as it stands in a path or parameter.
+/// Parses the id of an event in a path or parameter.
 fn id(parameter: &str, text: &str) -> Result<EventId, Problem> {
     let shown: String = text.chars().take(64).collect();
     let wrong = |_| {
@@ -176,7 +176,7 @@ fn id(parameter: &str, text: &str) -> Result<EventId, Problem> {
     text.parse().map_err(wrong)
 }
 
-/// Notes that somebody knows of an event.
+/// Acknowledges an event.
 pub(super) async fn acknowledge(
     State(state): State<Shared>,
     Path(id): Path<String>,
@@ -200,7 +200,7 @@ pub(super) async fn acknowledge(
     Ok(answer(&Nothing {}))
 }
 
-/// The silences in force, by their numbers.
+/// The silences in force, with their numbers.
 pub(super) async fn silences(
     State(state): State<Shared>,
     Asked(Nothing {}): Asked<Nothing>,
@@ -249,7 +249,7 @@ pub(super) async fn lift(
     }
 }
 
-/// Most events in one answer.
+/// Maximum number of events in one answer.
 const MOST: usize = 4_096;
-/// How far before and behind an event those are looked for that belong to it.
+/// How far before and after an event related events are searched.
 const AROUND_NS: u64 = 60_000_000_000;

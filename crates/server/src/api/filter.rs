@@ -1,7 +1,7 @@
 //! The filter of flows: conditions joined by `and`, `or`, `not` and parentheses.
 //!
-//! `fields` has the fields with what they are compared with, `parse` reads a text, and `complete` says what it may go
-//! on with, by the same fields.
+//! `fields` defines the fields and their values, `parse` parses a text, and `complete` completes it from the
+//! same fields.
 
 mod complete;
 mod fields;
@@ -15,23 +15,23 @@ use self::fields::{Comparison, Field, Operand};
 pub(super) use self::parse::FilterError;
 use self::parse::Tree;
 
-/// A filter that has been read.
+/// A parsed filter.
 #[derive(Debug, Clone)]
 pub(super) struct FlowFilter(Option<Tree>);
 
-/// What a flow is compared with beside itself.
+/// What a flow is filtered by besides its own fields.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Context {
     pub(super) now: Nanos,
-    /// Paths before the present one.
+    /// Number of earlier paths.
     pub(super) changes: usize,
 }
 
 impl FlowFilter {
-    /// Reads a filter; all flows pass an empty one.
+    /// Parses a filter; all flows pass an empty one.
     ///
     /// # Errors
-    /// It is no filter.
+    /// The text is not a filter.
     pub(super) fn parse(text: &str, names: &Names) -> Result<Self, FilterError> {
         if text.trim().is_empty() {
             return Ok(Self(None));
@@ -39,7 +39,7 @@ impl FlowFilter {
         parse::parse(text, names).map(|tree| Self(Some(tree)))
     }
 
-    /// Whether a flow passes.
+    /// Whether a flow passes the filter.
     pub(super) fn passes(&self, flow: &FlowView<'_>, context: Context) -> bool {
         self.0.as_ref().is_none_or(|tree| passes(tree, flow, context))
     }

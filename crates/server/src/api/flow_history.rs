@@ -1,4 +1,4 @@
-//! The paths a flow took, with what differs between them, out of history.
+//! Path history of a flow, from history.
 
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -29,7 +29,7 @@ pub(super) async fn history(
     Ok(json(&history::ask(&state, find).await?))
 }
 
-/// Two times with a comma between them.
+/// Parses two times separated by a comma.
 fn two_times(text: &str) -> Result<[Nanos; 2], Problem> {
     let times = text
         .split_once(',')
@@ -75,8 +75,8 @@ fn find(
     })
 }
 
-/// The paths of a time, the earliest first, and whether there were more: the one at its beginning is the last that was
-/// known before.
+/// The paths of a time range, earliest first, and whether there were more. The path at its start is the last
+/// one known before.
 fn periods(
     past: &mut Past,
     id: FlowId,
@@ -95,7 +95,7 @@ fn periods(
     for row in &rows {
         let since = count(&row[0]);
         let name = text(&row[1]).unwrap_or("").to_owned();
-        // A path that is told again goes on.
+        // A repeated row continues the path.
         if let Some(last) = latest_first.last_mut().filter(|last| last.path == name) {
             last.since = (since >= range.from.0).then_some(since.into());
         } else {
@@ -121,7 +121,7 @@ fn periods(
     Ok((latest_first, is_cut))
 }
 
-/// The hops of a path as history writes it.
+/// Parses the hops of a path as history stores them.
 fn hops(path: &str) -> Vec<PathHop> {
     let number = |text: &str| text.parse().ok();
     let hop = |text: &str| {
@@ -152,7 +152,7 @@ fn links(hops: &[PathHop]) -> Vec<PathLink> {
     hops.windows(2).map(link).collect()
 }
 
-/// The links of the one path alone, and of the other.
+/// The links that are only on the first path, and those only on the second.
 fn difference(before: &[PathLink], after: &[PathLink]) -> (Vec<PathLink>, Vec<PathLink>) {
     let only = |these: &[PathLink], others: &[PathLink]| {
         these.iter().filter(|link| !others.contains(link)).copied().collect()
@@ -160,7 +160,7 @@ fn difference(before: &[PathLink], after: &[PathLink]) -> (Vec<PathLink>, Vec<Pa
     (only(before, after), only(after, before))
 }
 
-/// Puts beside the hops what the reports of a time say.
+/// Adds reported latencies of a time range to the hops.
 fn measure(past: &mut Past, id: FlowId, range: TimeRange, hops: &mut [PathHop]) -> Result<(), QueryError> {
     let sql = format!(
         "SELECT node_id, egress_interface, count(*) AS n, quantile(hop_latency, 0.5) AS p50, \
@@ -181,7 +181,7 @@ fn measure(past: &mut Past, id: FlowId, range: TimeRange, hops: &mut [PathHop]) 
     Ok(())
 }
 
-/// Puts beside each path the event that tells why the flow came to it.
+/// Adds to each path the event that explains the change to it.
 fn explain(
     past: &mut Past,
     id: FlowId,
@@ -212,7 +212,7 @@ fn explain(
     Ok(())
 }
 
-/// What kind of change of a flow's path an event tells.
+/// The kind of path change that an event reports for a flow.
 fn change(view: &EventView, id: FlowId) -> Option<&'static str> {
     let EventDetail::PathChange(change) = &view.event.detail else { return None };
     (change.flow.id() == id).then_some(match change.change {
@@ -230,7 +230,7 @@ fn compare(past: &mut Past, id: FlowId, times: [Nanos; 2]) -> Result<PathCompari
     Ok(PathComparison { before, after, left, joined })
 }
 
-/// The path at a time, with what reports of five seconds around it say.
+/// The path at a time, with reported latencies from the five seconds around it.
 fn at_time(past: &mut Past, id: FlowId, at: Nanos) -> Result<Option<PathPeriod>, QueryError> {
     let range = |half: u64| TimeRange {
         from: Nanos(at.0.saturating_sub(half)),
@@ -243,11 +243,11 @@ fn at_time(past: &mut Past, id: FlowId, at: Nanos) -> Result<Option<PathPeriod>,
 }
 
 const DEFAULT_LIMIT: u32 = 16;
-/// Maximum number of rows of `paths` that are looked at.
+/// Maximum number of rows of `paths` that are read.
 const MAX_PATHS: usize = 10_000;
-/// How far an event may be from the change of path that it explains.
+/// Maximum distance of an event from the path change it explains.
 const NEAR_NS: u64 = 5_000_000_000;
-/// How far reports may be from the time whose path they measure.
+/// Maximum distance of reports from the time whose path they measure.
 const AROUND_NS: u64 = 2_500_000_000;
 
 #[cfg(test)]

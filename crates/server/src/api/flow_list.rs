@@ -1,4 +1,4 @@
-//! The flows that a filter leaves, in columns.
+//! Flows that match a filter, in columns.
 
 use std::cmp::Reverse;
 
@@ -34,7 +34,7 @@ pub(super) async fn search(
     let (now, flows) = (state.read.now().await?, state.read.flows().await?);
     let limit = question.limit.unwrap_or(DEFAULT_LIMIT) as usize;
     let names = std::sync::Arc::clone(&state.names);
-    // Hundreds of thousands of flows take a while, in which others are to be answered.
+    // Hundreds of thousands of flows take a while, during which other requests must be answered.
     let found = tokio::task::spawn_blocking(move || {
         let all = flows.all();
         let changes = |place: usize| all.past_paths(place);
@@ -46,7 +46,7 @@ pub(super) async fn search(
             }
         }
         let found = ranked.len();
-        // Only what is in front of the end of the page has to be in order.
+        // Only entries up to the end of the page must be sorted.
         let end = offset.saturating_add(limit);
         if end < found {
             ranked.select_nth_unstable(end);
@@ -76,7 +76,7 @@ pub(super) async fn complete(
     Ok(json(&filter::complete(&question.text, question.caret, &state.names)))
 }
 
-/// The number by which flows are put in order.
+/// The sort key of a flow.
 fn rank(flow: &FlowView<'_>, sort: FlowSort, changes: impl FnOnce() -> usize) -> u64 {
     match sort {
         FlowSort::Worst => worst(flow).map_or(0, |(_, latency)| latency + 1),
@@ -88,13 +88,13 @@ fn rank(flow: &FlowView<'_>, sort: FlowSort, changes: impl FnOnce() -> usize) ->
     }
 }
 
-/// Sum of the hop latencies that are known; `None` where none is.
+/// Sum of the known hop latencies; `None` if none is known.
 fn total(flow: &FlowView<'_>) -> Option<u64> {
     let known = || flow.hop_latency.iter().flatten().map(|latency| latency.0);
     known().next().map(|_| known().sum())
 }
 
-/// The hop with the longest latency, and that.
+/// The hop with the longest latency, and that latency.
 fn worst(flow: &FlowView<'_>) -> Option<(u32, u64)> {
     let known = (0..).zip(flow.hop_latency).filter_map(|(at, latency)| Some((at, latency.as_ref()?.0)));
     known.max_by_key(|(at, latency)| (*latency, Reverse(*at)))
@@ -124,5 +124,5 @@ fn push(columns: &mut FlowColumns, flow: &FlowView<'_>, changes: usize, base: Na
 }
 
 const DEFAULT_LIMIT: u32 = 100;
-/// Longest filter, bytes.
+/// Maximum length of a filter, bytes.
 const MAX_FILTER_BYTES: usize = 8 << 10;

@@ -1,8 +1,8 @@
-//! Who follows what changes.
+//! Followers of changes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Those who follow. While nobody does, nothing is compared.
+/// The followers. Without any, nothing is compared.
 #[derive(Debug, Default)]
 pub(super) struct Followers {
     count: Mutex<Count>,
@@ -11,18 +11,18 @@ pub(super) struct Followers {
 #[derive(Debug, Default)]
 struct Count {
     followers: usize,
-    /// Tells the task that compares now from one that has not noticed yet that it is over.
+    /// Distinguishes the current comparing task from one that has not yet noticed its end.
     turn: u64,
 }
 
-/// One who follows, until it is dropped.
+/// A follower, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Follower {
     all: Arc<Followers>,
 }
 
 impl Followers {
-    /// Adds one who follows; the turn of the comparing where it has to begin.
+    /// Adds a follower; returns a turn if a comparing task must be started.
     pub(super) fn begin(self: &Arc<Self>) -> (Follower, Option<u64>) {
         let mut count = self.count();
         count.followers += 1;
@@ -32,11 +32,11 @@ impl Followers {
     }
 
     fn count(&self) -> MutexGuard<'_, Count> {
-        // What is in it is whole at any time.
+        // The count is consistent at any time.
         self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether those who have begun with this turn are still there.
+    /// Whether the task of this turn still has followers.
     pub(super) fn is_followed(&self, turn: u64) -> bool {
         let count = self.count();
         count.followers > 0 && count.turn == turn
@@ -66,7 +66,7 @@ mod tests {
         assert!(!all.is_followed(1));
 
         let (_again, third) = all.begin();
-        // What has not noticed yet that it is over does not go on beside the new one.
+        // A task that has not yet noticed its end does not continue beside the new one.
         assert_eq!((third, all.is_followed(1), all.is_followed(2)), (Some(2), false, true));
     }
 }

@@ -1,11 +1,11 @@
-//! A map with so many nodes that they are shown in groups: those that have the same neighbours stand together.
+//! Groups of nodes with the same neighbours, for maps with many nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use inband_model::api::{FabricMap, MapBundleColumns, MapColor, MapGroupColumns};
 
-/// Puts the nodes of a map into at most [`MAX_GROUPS`] groups, and the links between two groups into bundles. Nodes,
-/// interfaces and links themselves are no longer in it.
+/// Puts the nodes of a map into at most [`MAX_GROUPS`] groups, and the links between two groups into bundles.
+/// The result contains no single nodes, interfaces or links.
 pub(super) fn group(map: FabricMap) -> FabricMap {
     let members = members(&map);
     let mut group_of = vec![0; map.nodes.node.len()];
@@ -46,7 +46,7 @@ pub(super) fn group(map: FabricMap) -> FabricMap {
     FabricMap { from, to, by, source, damage, groups, bundles, ..FabricMap::default() }
 }
 
-/// The nodes of each group, by their rows.
+/// The rows of the nodes of each group.
 fn members(map: &FabricMap) -> Vec<Vec<usize>> {
     let count = map.nodes.node.len();
     if count <= MAX_GROUPS {
@@ -64,7 +64,7 @@ fn members(map: &FabricMap) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = alike.into_values().collect();
     groups.sort();
     if groups.len() > MAX_GROUPS {
-        // A fabric without such a shape is cut into pieces that follow one another by their ids.
+        // A fabric without such a structure is cut into chunks of consecutive ids.
         let length = count.div_ceil(MAX_GROUPS);
         groups = (0..count).collect::<Vec<_>>().chunks(length).map(<[usize]>::to_vec).collect();
     }
@@ -83,7 +83,7 @@ fn name(map: &FabricMap, nodes: &[usize]) -> String {
     }
 }
 
-/// Most groups of a map.
+/// Maximum number of groups of a map.
 const MAX_GROUPS: usize = 200;
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ mod tests {
 
     use super::{FabricMap, MAX_GROUPS, MapColor, group};
 
-    /// Pods of two spines and four leaves; the links of each leaf have its number as value.
+    /// Pods of two spines and four leaves; the value of a leaf's links is the leaf's number.
     fn fabric(pods: u32, by: MapColor) -> FabricMap {
         let mut map = FabricMap { by, ..FabricMap::default() };
         let add = |map: &mut FabricMap, value| {

@@ -1,4 +1,4 @@
-//! Middleware that lets in who may ask, with the whole of the request.
+//! Middleware that authorizes requests and reads their bodies.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -16,12 +16,12 @@ use super::access::Right;
 use super::places::{Phase, Place, Reason};
 use super::problem::Problem;
 
-/// Lets requests through that may ask.
+/// Passes requests that are allowed to read.
 pub(super) async fn guard_reading(state: State<Shared>, request: Request, next: Next) -> Response {
     guard(&state, Right::Read, request, next).await
 }
 
-/// Lets requests through that may change something.
+/// Passes requests that are allowed to make changes.
 pub(super) async fn guard_changes(state: State<Shared>, request: Request, next: Next) -> Response {
     guard(&state, Right::Change, request, next).await
 }
@@ -34,12 +34,12 @@ async fn guard(state: &Shared, right: Right, request: Request, next: Next) -> Re
         Ok(request) => request,
         Err(problem) => return problem.into_response(),
     };
-    // Answers that go on are not cut off.
+    // The timeout ends with the start of the answer: streams are not cut off.
     let answer = timeout(MAX_REQUEST, next.run(request)).await;
     answer.unwrap_or_else(|_| Problem::slow().into_response())
 }
 
-/// Waits for the body, so that whoever sends it slowly is known for it.
+/// Waits for the body, so that a slow sender is recognised as such.
 async fn with_whole_body(state: &Shared, request: Request) -> Result<Request, Problem> {
     let place = request.extensions().get::<Arc<Place>>().cloned();
     let (Some(place), false) = (place, request.body().is_end_stream()) else { return Ok(request) };
@@ -58,8 +58,8 @@ async fn with_whole_body(state: &Shared, request: Request) -> Result<Request, Pr
     }
 }
 
-/// Reads a body of at most `most` bytes; `None`: it is longer, or broken off. Of one that is longer the rest is read, too,
-/// and forgotten: a caller that still sends when the connection is closed may not get to see the answer.
+/// Reads a body of at most `most` bytes; `None` if it is longer or incomplete. The rest of a longer body is
+/// read and discarded: a caller that is still sending when the connection closes may never see the answer.
 async fn read_whole(mut body: Body, most: usize) -> Option<Bytes> {
     let mut read = Vec::new();
     let mut left = most.saturating_add(MAX_FORGOTTEN_BYTES);
@@ -75,13 +75,13 @@ async fn read_whole(mut body: Body, most: usize) -> Option<Bytes> {
     (left >= MAX_FORGOTTEN_BYTES).then(|| read.into())
 }
 
-/// Longest time until an answer begins: longer than any question in SQL by default.
+/// Maximum time until an answer begins: longer than any SQL query by default.
 const MAX_REQUEST: Duration = Duration::from_secs(120);
-/// Longest body of a request, bytes.
+/// Maximum length of a request body, bytes.
 const MAX_BODY_BYTES: usize = 1 << 20;
-/// Longest capture, bytes.
+/// Maximum length of a capture, bytes.
 const MAX_CAPTURE_BYTES: usize = 4 << 20;
-/// Bytes behind the longest body that are read and forgotten.
+/// Maximum number of bytes behind the longest body that are read and discarded.
 const MAX_FORGOTTEN_BYTES: usize = 16 << 20;
-/// Where captures are sent.
+/// The path that captures are sent to.
 const DECODE: &str = "/api/v1/decode";

@@ -1,4 +1,4 @@
-//! How a value is spread over time, out of history.
+//! Distribution of a value over time, from history.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -86,7 +86,7 @@ fn of_hops(
         .spread(&SpreadQuestion { column, range, step_ns, node, interface, queue, flow }, past.left()?)
 }
 
-/// Out of the sketches of seconds of all there is.
+/// From the sketches of `totals`.
 fn of_totals(past: &mut Past, range: TimeRange, step_ns: u64, of: HeatOf) -> Result<Spread, QueryError> {
     let column = if of == HeatOf::Occupancy { "queue_occupancy_sketch" } else { "latency_sketch" };
     let sql = format!("SELECT time, {column} FROM totals WHERE {}", within(range));
@@ -104,7 +104,7 @@ fn of_totals(past: &mut Past, range: TimeRange, step_ns: u64, of: HeatOf) -> Res
     Ok(spread)
 }
 
-/// Out of the sketches of minutes; of occupancy the greatest of each minute is known.
+/// From the sketches of minutes; of occupancy, only the maximum of each minute is stored.
 fn of_minutes(
     past: &mut Past,
     range: TimeRange,
@@ -130,7 +130,8 @@ fn of_minutes(
     Ok(spread)
 }
 
-/// Out of the sketches of seconds that differ from their minutes; the rest of each minute is spread evenly over it.
+/// From the sketches of seconds that differ from their minutes; the rest of each minute is spread evenly over
+/// it.
 fn of_seconds(
     past: &mut Past,
     range: TimeRange,
@@ -140,7 +141,7 @@ fn of_seconds(
     let place = place(question);
     let mut spread = Spread::default();
     let step_of = |time: u64| u32::try_from((time - range.from.0) / step_ns).unwrap_or(u32::MAX);
-    // By minute and size: what its seconds say already.
+    // Counts by minute and size that seconds already contain.
     let mut told: HashMap<(u64, u64), u64> = HashMap::new();
     let sql = format!("SELECT time, latency_sketch FROM seconds WHERE {}{place}", within(range));
     for row in past.rows(&sql)? {
@@ -172,7 +173,7 @@ fn of_seconds(
     Ok(spread)
 }
 
-/// Out of hops whose reports hold the hop behind them too.
+/// From hops whose reports also contain the next hop.
 fn of_link(
     past: &Past,
     range: TimeRange,
@@ -189,13 +190,13 @@ fn of_link(
     past.history().link_spread(&LinkQuestion { range, step_ns, node, interface, queue, flow }, past.left()?)
 }
 
-/// The tests for where, in SQL.
+/// The SQL conditions for node, interface and queue.
 fn place(question: &HeatQuestion) -> String {
     let mut tests = String::new();
     let columns =
         [("node_id", question.node), ("egress_interface", question.interface), ("queue_id", question.queue)];
     for (column, value) in columns {
-        // Writing into a text cannot fail.
+        // Writing to a string does not fail.
         let _ = value.map(|value| write!(tests, " AND {column} = {value}"));
     }
     tests
@@ -204,5 +205,5 @@ fn place(question: &HeatQuestion) -> String {
 const USUAL_STEPS: u64 = 100;
 const SECOND_NS: u64 = 1_000_000_000;
 const MINUTE_NS: u64 = 60_000_000_000;
-/// From this length on minutes are read.
+/// From this length, minutes are read.
 const LONG_NS: u64 = 10 * MINUTE_NS;

@@ -1,4 +1,4 @@
-//! Questions to history from endpoints: one snapshot, several questions in SQL, one set of limits.
+//! History queries of endpoints: one snapshot, several SQL queries, one set of limits.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use super::Shared;
 use super::problem::Problem;
 use crate::archive::Snapshot;
 
-/// History at one moment, and what questions to it may still cost.
+/// History at one moment, with the remaining limits of queries.
 pub(super) struct Past {
     history: Box<dyn Snapshot>,
     limits: Limits,
@@ -23,14 +23,14 @@ pub(super) struct Past {
 pub(super) type Row = Vec<Cell>;
 
 impl Past {
-    /// The rows of a question in SQL.
+    /// The rows of an SQL query.
     pub(super) fn rows(&mut self, sql: &str) -> Result<Vec<Row>, QueryError> {
         let found = self.history.query(sql, self.left()?)?;
         self.damage = self.damage.max(found.findings.damage.len());
         Ok(found.rows)
     }
 
-    /// Places that are left out because they are damaged.
+    /// Number of damaged parts left out.
     pub(super) fn damage(&self) -> u32 {
         u32::try_from(self.damage.max(self.history.findings().damage.len())).unwrap_or(u32::MAX)
     }
@@ -39,12 +39,12 @@ impl Past {
         &*self.history
     }
 
-    /// Whether all of a time is in `totals`: earlier versions wrote none.
+    /// Whether `totals` covers a time range: earlier versions did not write it.
     pub(super) fn has_totals(&self, range: TimeRange) -> bool {
         self.has("totals", range)
     }
 
-    /// Whether all of a time is in a roll-up, which earlier versions may not have written.
+    /// Whether a roll-up covers a time range: earlier versions may not have written it.
     pub(super) fn has(&self, table: &str, range: TimeRange) -> bool {
         let oldest = |table| self.history.oldest_of(table).map(|hour| hour.0);
         match (oldest(table), oldest("observations")) {
@@ -53,7 +53,7 @@ impl Past {
         }
     }
 
-    /// What may still be spent.
+    /// The remaining limits.
     pub(super) fn left(&self) -> Result<Limits, QueryError> {
         match self.limits.time.checked_sub(self.begun.elapsed()) {
             Some(time) if !time.is_zero() => Ok(Limits { time, ..self.limits }),
@@ -62,7 +62,7 @@ impl Past {
     }
 }
 
-/// Asks history, beside other questions, in a thread that may wait for a disk.
+/// Queries history on a thread that may block on a disk.
 pub(super) async fn ask<T: Send + 'static>(
     state: &Shared,
     question: impl FnOnce(&mut Past) -> Result<T, QueryError> + Send + 'static,
@@ -78,7 +78,7 @@ pub(super) async fn ask<T: Send + 'static>(
     });
     match asked.await {
         Ok(Ok(found)) => Ok(found),
-        // To ask again would cost as much again.
+        // A retry would cost as much again.
         Ok(Err(error @ (QueryError::Time(_) | QueryError::Memory(_) | QueryError::Rows(_)))) => {
             Err(Problem::too_costly(format!("{error}; ask for less time")))
         }
@@ -87,18 +87,18 @@ pub(super) async fn ask<T: Send + 'static>(
     }
 }
 
-/// The test for a time in SQL.
+/// The SQL condition for a time range.
 pub(super) fn within(range: TimeRange) -> String {
     let clip = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
     format!("time >= {} AND time < {}", clip(range.from.0), clip(range.to.0))
 }
 
-/// The id of a flow as it stands in a path.
+/// Parses the id of a flow in a path.
 pub(super) fn flow_id(text: &str) -> Result<FlowId, Problem> {
     flow_of("id", text)
 }
 
-/// The id of a flow as it stands in a parameter of this name.
+/// Parses the id of a flow in the parameter with this name.
 pub(super) fn flow_of(parameter: &str, text: &str) -> Result<FlowId, Problem> {
     let number: Result<i64, _> = text.parse();
     let id = number.ok().and_then(|number| u64::try_from(number).ok()).map(FlowId);
@@ -112,7 +112,7 @@ pub(super) fn flow_of(parameter: &str, text: &str) -> Result<FlowId, Problem> {
     })
 }
 
-/// A number that is there and not below zero.
+/// A number that is present and not negative.
 pub(super) fn number(cell: &Cell) -> Option<u64> {
     match cell {
         Cell::Integer(number) => u64::try_from(*number).ok(),
@@ -120,12 +120,12 @@ pub(super) fn number(cell: &Cell) -> Option<u64> {
     }
 }
 
-/// The same of at most 32 bits.
+/// A number of at most 32 bits that is present and not negative.
 pub(super) fn small(cell: &Cell) -> Option<u32> {
     number(cell).and_then(|number| u32::try_from(number).ok())
 }
 
-/// A number that has to be there; 0 where it is not.
+/// A required number; 0 if it is missing.
 pub(super) fn count(cell: &Cell) -> u64 {
     number(cell).unwrap_or(0)
 }
@@ -137,7 +137,7 @@ pub(super) fn text(cell: &Cell) -> Option<&str> {
     }
 }
 
-/// A length of a step such that a time has at most `MAX_STEPS` of them.
+/// The length of a step such that a time range has at most `MAX_STEPS` of them.
 pub(super) fn step(
     range: TimeRange,
     wanted: Option<inband_model::api::Span>,
@@ -158,7 +158,7 @@ pub(super) fn step(
 }
 
 const HOUR_NS: u64 = 3_600_000_000_000;
-/// Maximum number of rows that history gives for one answer.
+/// Maximum number of rows that history returns for one answer.
 const MAX_ROWS: usize = 1 << 20;
 /// Maximum number of steps of an answer.
 const MAX_STEPS: u64 = 1_000;

@@ -1,10 +1,10 @@
-//! Which events belong together: those about the same place that come within a second of each other.
+//! Incidents: events on one subject that come within a second of each other.
 
 use std::collections::BTreeMap;
 
 use inband_model::EventView;
 
-/// Groups events by what they are about, and by time; those of a group come in the order in which they began.
+/// Groups events by subject and time; the events of a group are sorted by their start.
 pub(super) fn together(events: &[EventView]) -> Vec<Vec<&EventView>> {
     let mut by_subject: BTreeMap<String, Vec<&EventView>> = BTreeMap::new();
     for view in events {
@@ -28,12 +28,12 @@ pub(super) fn together(events: &[EventView]) -> Vec<Vec<&EventView>> {
     groups
 }
 
-/// What the key of an event is about: a queue and the interface it is of are one place.
+/// The subject of an event's key: a queue and its interface are one subject.
 pub(super) fn subject(key: &str) -> String {
     let words: Vec<&str> = key.split(' ').collect();
     let is_place = words.first() == Some(&"node") && words.len() >= 4;
     if is_place { words[..4].join(" ") } else { key.to_owned() }
 }
 
-/// Events further apart do not belong together.
+/// Events further apart belong to different incidents.
 const APART_NS: u64 = 1_000_000_000;

@@ -1,11 +1,11 @@
-//! By how much times over links may be wrong, as it is known now.
+//! Current error bounds of link latencies.
 
 use std::collections::HashMap;
 
 use super::Shared;
 use super::problem::Problem;
 
-/// The ends of a link: the node and interface packets leave, those they come to.
+/// The ends of a link: the node and interface packets leave, and those they reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct LinkEnds {
     pub(super) from: u32,
@@ -14,7 +14,7 @@ pub(super) struct LinkEnds {
     pub(super) ingress: Option<u32>,
 }
 
-/// By how much the clocks at the ends of links differ at most, where that is known.
+/// Maximum difference of the clocks at the ends of links, where known.
 #[derive(Debug)]
 pub(super) struct Uncertainties(HashMap<LinkEnds, u64>);
 

@@ -1,4 +1,4 @@
-//! The fabric at one time: nodes and links as they are known now, values out of history.
+//! The fabric in one time range: current nodes and links, values from history.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,7 +19,7 @@ use super::history::{self, Past};
 use super::problem::Problem;
 use super::views::json;
 
-/// What history says of egress interfaces.
+/// Values of egress interfaces from history.
 type Interfaces = BTreeMap<Interface, InterfaceSums>;
 
 pub(super) async fn map(
@@ -36,7 +36,7 @@ pub(super) async fn map(
     };
     let (interfaces, source, damage) = measured.unwrap_or_default();
     let is_at = |link: &&LinkView| question.node.is_none_or(|node| link.from.0 == node || link.to.0 == node);
-    // A link is of the map from the first path over it on.
+    // A link is on the map from the first path over it.
     let links = links.iter().filter(is_at).filter(|link| link.first_seen < range.to);
     let links: Vec<LinkView> = links.copied().collect();
     let nodes = self::nodes(&state.names, &known, &interfaces, &links, &question);
@@ -54,8 +54,8 @@ pub(super) async fn map(
     }))
 }
 
-/// What history says of the interfaces: of a short time its hops, of a longer one its minutes, and its hours where they are
-/// whole; of many minutes percentiles are of some.
+/// Values of the interfaces from history: from hops for short ranges, from minutes for longer ones, with
+/// `hours` where whole hours are covered; over many minutes, percentiles are of a sample of them.
 fn measure(
     past: &mut Past,
     range: TimeRange,
@@ -84,7 +84,7 @@ fn measure(
     Ok((interfaces, source, past.damage()))
 }
 
-/// The time whose values are told: of a short one all of it, of a longer one the minutes that it touches, up to now.
+/// The measured time range: short ones unchanged, longer ones extended to whole minutes, up to `now`.
 fn measured_range(range: TimeRange, now: Nanos) -> TimeRange {
     if range.length() < LONG_NS {
         return range;
@@ -170,7 +170,7 @@ fn links(
     columns
 }
 
-/// The number that the map is coloured by.
+/// The value that colours the map.
 const fn value(measured: &InterfaceSums, by: MapColor) -> Option<u64> {
     match by {
         MapColor::P99 => measured.p99,
@@ -182,11 +182,11 @@ const fn value(measured: &InterfaceSums, by: MapColor) -> Option<u64> {
     }
 }
 
-/// From this length on a time is answered out of minutes: one of them.
+/// From this length, minutes are read: one minute.
 const LONG_NS: u64 = 60_000_000_000;
-/// Of a longer time than this, percentiles are of about so much of it.
+/// In longer ranges, percentiles are of about this much of the range.
 const SAMPLED_NS: u64 = 180_000_000_000;
-/// From this length on hours may be whole.
+/// From this length, a range may contain whole hours.
 const HOUR_NS: u64 = 3_600_000_000_000;
-/// A longer time than this is answered out of hours alone.
+/// Longer ranges are read from hours only.
 const VERY_LONG_NS: u64 = 2 * 24 * 3_600_000_000_000;

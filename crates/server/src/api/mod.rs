@@ -1,8 +1,9 @@
-//! Questions and answers over HTTP.
+//! The HTTP API.
 //!
-//! Reading order: `serve` and `tls` (how a connection becomes requests), `routes` (what can be asked), `views` (what the collector knows now), `between` (links and paths), `query` and `talkers` (what history knows),
-//! `events` and `stream`. `asked` checks parameters against the types of `inband_model::api`, and `openapi` describes all of it by
-//! the same types. `access` and `guard` say who may ask; `state` is what all answers share.
+//! Reading order: `serve` and `tls` (from connections to requests), `routes` (the endpoints), `views` (the
+//! collector's current state), `between` (links and paths), `query` and `talkers` (history), `events` and
+//! `stream`. `asked` checks parameters against the types of `inband_model::api`, and `openapi` describes all
+//! endpoints by the same types. `access` and `guard` authorize callers; `state` is shared by all handlers.
 
 mod about;
 mod access;
@@ -75,7 +76,7 @@ use tls::Tls;
 
 pub use tls::TlsError;
 
-/// The API, on a thread of its own.
+/// The running API, on its own thread.
 #[derive(Debug)]
 pub struct Api {
     address: SocketAddr,
@@ -84,37 +85,37 @@ pub struct Api {
     thread: JoinHandle<()>,
 }
 
-/// Why the API cannot be offered.
+/// Why the API cannot start.
 #[derive(Debug, Error)]
 pub enum ApiError {
-    /// The address is open to others, and nothing keeps them out.
+    /// The address is not loopback, and no token protects it.
     #[error("api.listen = \"{0}\" is not a loopback address, so api.token must not be empty")]
     Open(SocketAddr),
-    /// A token that may only read is given, and none that may do more.
+    /// A read token is set without a full token.
     #[error(
         "api.read_token is set and api.token is empty: a reader's token needs one that may do more beside it"
     )]
     Readers,
-    /// The path under which a proxy shows the API is none.
+    /// The base path is invalid.
     #[error("api.base_path = \"{0}\" is not empty and no path such as \"/inband\"")]
     BasePath(String),
-    /// The address cannot be listened on.
+    /// Listening on the address failed.
     #[error("cannot listen on {address}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The certificate or its key cannot be used.
     #[error("cannot use api.tls_certificate = \"{path}\"", path = .path.display())]
     Certificate {
-        /// The certificate's file.
+        /// The file of the certificate.
         path: PathBuf,
-        /// What is wrong with it, or with the key.
+        /// What is wrong with the certificate or its key.
         source: TlsError,
     },
-    /// What people said of events before cannot be read.
+    /// Silences and acknowledgements of earlier runs cannot be read.
     #[error("cannot read silences and acknowledgements from {path}; without the file there are none", path = .path.display())]
     Said {
         /// The file.
@@ -127,7 +128,7 @@ pub enum ApiError {
     Start(#[source] io::Error),
 }
 
-/// An address that is listened on, where nobody answers yet.
+/// An open listening socket whose connections are not yet accepted.
 #[derive(Debug)]
 pub struct Listening {
     settings: ApiSettings,
@@ -138,10 +139,10 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Listens on the address of the settings, and reads the certificate.
+    /// Listens on the configured address, and reads the certificate.
     ///
     /// # Errors
-    /// An address that is open to all or cannot be listened on, or a certificate that cannot be used.
+    /// The address is open to others without a token or cannot be bound, or the certificate cannot be used.
     pub fn open(settings: &ApiSettings) -> Result<Listening, ApiError> {
         let address = settings.listen;
         if settings.token.is_empty() && !address.ip().is_loopback() {
@@ -162,19 +163,19 @@ impl Listening {
         Ok(Listening { settings, listener, address, tls, base })
     }
 
-    /// What is to follow what was so lately; `None` where that is not kept.
+    /// The stage that keeps recent values; `None` if they are not kept.
     pub(crate) fn windows(&self) -> Option<Windows> {
         (self.settings.window_bytes > 0).then(|| Windows::new(self.settings.window_bytes))
     }
 
-    /// How many callers may be connected at the same time: no more than the process may open files for.
+    /// Maximum number of connections: no more than the process may open files for.
     #[must_use]
     pub fn max_connections(&self) -> usize {
         self.settings.max_connections
     }
 }
 
-/// Listens with a queue that is as long as the kernel allows, so that many callers at once do not keep one out.
+/// Listens with the longest backlog that the kernel allows, so that a burst of callers keeps none out.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
@@ -185,10 +186,10 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 impl Api {
-    /// Answers from now on, in `names`: of now through `asker`, of history from `archive`.
+    /// Starts answering with `names`: the current state through `asker`, history from `archive`.
     ///
     /// # Errors
-    /// No thread can be started.
+    /// The thread cannot be started.
     pub fn start(
         listening: Listening,
         asker: Asker,
@@ -237,19 +238,19 @@ impl Api {
         Ok(Api { address, is_secure, stop, thread })
     }
 
-    /// Where it listens, with the port the kernel chose.
+    /// The address it listens on, with the port the kernel chose.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The address as callers write it.
+    /// The URL as callers write it.
     #[must_use]
     pub fn url(&self) -> String {
         format!("{}://{}", if self.is_secure { "https" } else { "http" }, self.address)
     }
 
-    /// Ends it; answers that are under way are cut off.
+    /// Stops the API; answers in progress are cut off.
     pub fn stop(self) {
         let _ = self.stop.send(());
         let _ = self.thread.join();
@@ -264,11 +265,11 @@ async fn answer(door: Door, state: Shared, stopped: oneshot::Receiver<()>) {
     }
 }
 
-/// Callers that may wait in the kernel to be let in.
+/// Callers that may wait in the kernel's backlog.
 const MAX_BACKLOG: i32 = 16_384;
-/// Questions in SQL at the same time.
+/// Concurrent SQL queries.
 const MAX_QUERIES: usize = 2;
-/// Threads for what else waits for a disk.
+/// Threads for other work that blocks on a disk.
 const MAX_OTHERS: usize = 2;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! The packets of a flow with their hops, out of history.
+//! The packets of a flow with their hops, from history.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use super::links::{LinkEnds, Uncertainties};
 use super::problem::Problem;
 use super::views::json;
 
-/// A packet is named by its report: time, reporter, part of it, sequence number, place in the datagram.
+/// The key of a packet is its report: time, reporter, HW ID, sequence number, index in the datagram.
 type Key = [u64; 5];
 
 pub(super) async fn packets(
@@ -50,7 +50,7 @@ fn find(
 ) -> Result<Packets, QueryError> {
     let limit = question.limit.unwrap_or(DEFAULT_LIMIT);
     let mut wanted = format!("flow_id = {id} AND {}", within(range));
-    // Writing into a text cannot fail.
+    // Writing to a string does not fail.
     let _ = question.node.map(|node| write!(wanted, " AND node_id = {node}"));
     let _ = question.at_least.map(|least| write!(wanted, " AND hop_latency >= {}", least.min(MAX_LATENCY)));
     let order = match question.order {
@@ -79,7 +79,7 @@ fn find(
             let most = usize::try_from(wanted_packets).unwrap_or(usize::MAX);
             let mut slowest: Vec<(Reverse<Option<u64>>, Key)> = Vec::new();
             for Minute { part, longest } in minutes {
-                // The least of those that are wanted is slower than all of this minute and of those behind it.
+                // The last wanted packet is slower than all packets of this minute and of the remaining ones.
                 let least = slowest.get(most - 1).map(|(Reverse(total), _)| *total);
                 if least.is_some_and(|least| least > longest) {
                     break;
@@ -113,14 +113,14 @@ fn find(
     Ok(found)
 }
 
-/// The part of a time that is in one minute, and the longest sum of hop latencies of a packet in the minute.
+/// The part of a time range in one minute, and the longest sum of hop latencies of a packet in that minute.
 #[derive(Debug, Clone, Copy)]
 struct Minute {
     part: TimeRange,
     longest: Option<u64>,
 }
 
-/// The minutes of a time in which a flow was reported, that with the slowest packet first.
+/// The minutes of a time range with reports on a flow, slowest packet first.
 fn slowest_first(past: &mut Past, id: FlowId, range: TimeRange) -> Result<Vec<Minute>, QueryError> {
     let whole = TimeRange { from: Nanos(range.from.0 - range.from.0 % MINUTE_NS), to: range.to };
     let sql = format!(
@@ -140,7 +140,7 @@ fn slowest_first(past: &mut Past, id: FlowId, range: TimeRange) -> Result<Vec<Mi
     Ok(minutes)
 }
 
-/// The hops of packets, by packet.
+/// The hops of packets, grouped by packet.
 fn hops_of(past: &mut Past, id: FlowId, chosen: &[Key]) -> Result<Vec<Vec<Row>>, QueryError> {
     let places: HashMap<Key, usize> = chosen.iter().enumerate().map(|(at, key)| (*key, at)).collect();
     let list = |place: usize| {
@@ -223,10 +223,10 @@ fn push_hop(hops: &mut HopColumn, packet: usize, row: &Row) {
     hops.drop_reason.push(small(&row[17]));
 }
 
-/// The time over the link between two hops, and by how much it may be wrong.
+/// The link latency between two hops, and its error bound.
 fn link(before: &Row, row: &Row, uncertainties: &Uncertainties) -> (Option<i64>, Option<u64>) {
     let is_next = count(&before[5]) + 1 == count(&row[5]);
-    // A clock of 32 bits goes round within seconds, and says nothing beside another.
+    // A 32-bit clock wraps within seconds and cannot be compared with another clock.
     let wide = |cell: &Cell| number(cell).filter(|time| *time > u32::MAX.into());
     let (Some(left), Some(came), true) = (wide(&before[14]), wide(&row[13]), is_next) else {
         return (None, None);

@@ -1,4 +1,4 @@
-//! The web page: its files, and the addresses that show it to a browser.
+//! The web page: its files, and the paths that show it to browsers.
 
 use axum::extract::{Path, Request, State};
 use axum::http::header::{
@@ -12,12 +12,12 @@ use axum::response::{IntoResponse, Response};
 use super::problem::Problem;
 use super::{Shared, openapi};
 
-/// Shows the page to browsers at `/`; everyone else gets what the API answers there.
+/// Shows the page to browsers at `/`; other callers get the API's answer.
 pub(super) async fn or_index(State(state): State<Shared>, request: Request, next: Next) -> Response {
     if is_shown(&state, &request) { document(&state, request.headers()) } else { next.run(request).await }
 }
 
-/// Shows the page to browsers at all other addresses; whether they name a view is the page's to say.
+/// Shows the page to browsers at all other paths; the page decides whether they name a view.
 pub(super) async fn or_nothing(State(state): State<Shared>, request: Request) -> Response {
     let path = request.uri().path();
     let is_view = ["/api/", "/page/", "/metrics"].iter().all(|other| !path.starts_with(other));
@@ -27,7 +27,7 @@ pub(super) async fn or_nothing(State(state): State<Shared>, request: Request) ->
     openapi::nothing(request.uri().clone()).await.into_response()
 }
 
-/// One of its files; they tell nothing, so no token is asked for.
+/// A file of the page; the files contain no data, so no token is needed.
 pub(super) async fn file(
     State(state): State<Shared>,
     Path(name): Path<String>,
@@ -53,7 +53,7 @@ fn is_shown(state: &Shared, request: &Request) -> bool {
     state.settings.page && is_read && accepts_html(request.headers())
 }
 
-/// Whether a browser asks; other programs accept everything and name nothing.
+/// Whether a browser asks; other programs accept everything and name no type.
 fn accepts_html(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.flat_map(|list| list.split(',')).any(|range| {
@@ -78,7 +78,7 @@ fn document(state: &Shared, headers: &HeaderMap) -> Response {
     answer
 }
 
-/// Nothing but the page's own files runs or is shown, and nobody else's page shows it.
+/// Only the page's own files may be executed or shown, and no foreign page may embed it.
 fn protect(answer: &mut Response) {
     for (name, value) in [
         (CONTENT_SECURITY_POLICY, POLICY),

@@ -1,4 +1,4 @@
-//! Events out of history, behind those that the collector still knows.
+//! Events from history, beyond those that the collector still knows.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,21 +11,21 @@ use serde_json::Value;
 
 use crate::archive::{Archive, Snapshot};
 
-/// Which events are wanted.
+/// The conditions of wanted events.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Filter {
-    /// Only those that went on at this time or later.
+    /// Only events active at this time or later.
     pub(super) from: Option<Nanos>,
-    /// Only those that had begun at this time.
+    /// Only events that began at this time or earlier.
     pub(super) to: Option<Nanos>,
     pub(super) kind: Option<EventKind>,
-    /// Only those of at least this severity.
+    /// Only events of this severity or higher.
     pub(super) severity: Option<Severity>,
-    /// Only those that name this node, or rest on its reports.
+    /// Only events that name this node, or are based on its reports.
     pub(super) node: Option<u32>,
-    /// Only those whose key holds this text.
+    /// Only events whose key contains this text.
     pub(super) key: Option<String>,
-    /// Only those that name this flow.
+    /// Only events that name this flow.
     pub(super) flow: Option<FlowId>,
 }
 
@@ -41,7 +41,7 @@ impl Filter {
     }
 }
 
-/// The latest events of history that are wanted, the latest first, at most `most` of them.
+/// The latest matching events of history, latest first, at most `most` of them.
 ///
 /// # Errors
 /// History cannot be read, or costs more than the limits.
@@ -54,7 +54,7 @@ pub(super) fn of_history(
     of_snapshot(&*archive.snapshot().map_err(QueryError::Store)?, filter, most, limits)
 }
 
-/// The same out of a snapshot.
+/// The latest matching events of a snapshot.
 ///
 /// # Errors
 /// History costs more than the limits.
@@ -67,7 +67,7 @@ pub(super) fn of_snapshot(
     let mut views: Vec<EventView> = Vec::new();
     let mut known: HashMap<EventId, usize> = HashMap::new();
     let (mut reach, mut seen, mut below) = (most.saturating_mul(2).clamp(MIN_ROWS, MAX_ROWS), 0, i64::MAX);
-    // Texts of events are long: as many are read as are likely to do, and more of them where they do not.
+    // Events are large texts: a probable number is read first, and more if needed.
     while views.len() < most && seen < MAX_ROWS {
         let (rows, from) = latest(history, filter, reach, below, limits)?;
         take(&rows, filter, most, &mut views, &mut known);
@@ -77,7 +77,7 @@ pub(super) fn of_snapshot(
     Ok(views)
 }
 
-/// One event of history, as far as it is among the latest.
+/// One event of history; without a stored id, only if it is among the latest.
 ///
 /// # Errors
 /// History cannot be read, or costs more than the limits.
@@ -93,8 +93,8 @@ pub(super) fn of_id(
     if let Some(view) = views.into_iter().find(|view| view.id == id) {
         return Ok(Some(view));
     }
-    // Earlier versions wrote no ids. One is made of what begins when about what, so that the long texts of others need not
-    // be read.
+    // Earlier versions wrote no ids. An id follows from start, kind and key, so the long texts of other
+    // events need not be read.
     let sql =
         format!("SELECT first, kind, key FROM events WHERE id IS NULL ORDER BY time DESC LIMIT {MAX_ROWS}");
     let mut kinds: HashMap<&str, Option<EventKind>> = HashMap::new();
@@ -114,8 +114,8 @@ pub(super) fn of_id(
     Ok(views.into_iter().find(|view| view.id == id))
 }
 
-/// The rows of the latest `reach` events that may be wanted and ended before `below`, all of a time at once, and that
-/// time; `None` where there are no earlier ones.
+/// The rows of the latest `reach` events that may match and ended before `below`, complete for each time, and
+/// the earliest of their times; `None` if there are no earlier rows.
 fn latest(
     history: &dyn Snapshot,
     filter: &Filter,
@@ -124,7 +124,7 @@ fn latest(
     limits: Limits,
 ) -> Result<(Vec<Vec<Cell>>, Option<i64>), QueryError> {
     let nanos = |time: Nanos| i64::try_from(time.0).unwrap_or(i64::MAX);
-    // The names of kinds are words with dashes, and everything else is a number.
+    // Names of kinds are words with hyphens, and everything else is a number: nothing needs escaping.
     let kind = filter.kind.map(|kind| format!(" AND kind = '{}'", kind.name())).unwrap_or_default();
     let (first, until) = (filter.from.map_or(0, nanos), filter.to.map_or(i64::MAX, nanos));
     // Earlier versions wrote no nodes.
@@ -158,7 +158,7 @@ fn latest(
     Ok((rows, from))
 }
 
-/// Adds the events of rows that are wanted, the latest first.
+/// Adds the matching events of rows, latest first.
 fn take(
     rows: &[Vec<Cell>],
     filter: &Filter,
@@ -171,7 +171,7 @@ fn take(
     for event in events.filter(|event| filter.wants(event)) {
         let id = event.id();
         match known.get(&id) {
-            // The end says all that the beginning does.
+            // The end contains all that the beginning does.
             Some(at) if event.phase == Phase::End => views[*at].event = event,
             Some(_) => {}
             None if views.len() < most => {
@@ -183,14 +183,14 @@ fn take(
     }
 }
 
-/// Whether the texts of a row can name the node that is asked for, which is seen sooner than what they mean.
+/// Whether the texts of a row can name the wanted node; cheaper than parsing them.
 fn may_be_about(row: &[Cell], filter: &Filter) -> bool {
     let Some(node) = filter.node else { return true };
     let number = node.to_string();
     row.iter().any(|cell| matches!(cell, Cell::Text(text) if text.contains(&number)))
 }
 
-/// The event of a row; `None` where another version has written it.
+/// The event of a row; `None` if another version wrote it.
 fn event(row: &[Cell]) -> Option<Event> {
     let [time, first, kind, severity, confidence, key, count, detail, evidence, phase, silenced, end_reason] =
         row
@@ -201,7 +201,7 @@ fn event(row: &[Cell]) -> Option<Event> {
         Cell::Integer(number) => u64::try_from(*number).ok(),
         _ => None,
     };
-    // The kind stands in front, so that the detail is read at once as what it is.
+    // The kind comes first, so that the detail is parsed directly as its type.
     let kind = serde_json::to_string(text(kind)?).ok()?;
     let tagged = format!(r#"{{"event":{kind},"detail":{}}}"#, text(detail)?);
     let end_reason = match text(end_reason) {
@@ -230,7 +230,7 @@ fn text(cell: &Cell) -> Option<&str> {
     }
 }
 
-/// What a word means.
+/// Parses a word.
 fn word<T: DeserializeOwned>(text: &str) -> Option<T> {
     T::deserialize(text.into_deserializer() as StrDeserializer<'_, ValueError>).ok()
 }
@@ -252,10 +252,10 @@ fn names_flow(value: &Value, flow: FlowId) -> bool {
     }
 }
 
-/// What an event is made of.
+/// The columns of an event.
 const COLUMNS: &str =
     "time, first, kind, severity, confidence, key, count, detail, evidence, phase, silenced, end_reason";
-/// Rows of history that are looked at first.
+/// Number of rows read first.
 const MIN_ROWS: usize = 512;
-/// Most rows of history that are looked at for one answer.
+/// Maximum number of rows read for one answer.
 const MAX_ROWS: usize = 50_000;

@@ -1,4 +1,4 @@
-//! The places for callers: who holds one, how far they are, and who gives theirs up.
+//! The places of callers: phases, time limits and eviction.
 
 mod metrics;
 mod place;
@@ -14,10 +14,11 @@ pub(super) use self::tracked::Tracked;
 
 use crate::settings::ApiSettings;
 
-/// Everyone who is connected, at most a stated number in all and for each peer.
+/// All connections, bounded in total and for each peer.
 ///
-/// A new caller is let in as long as somebody holds a place without asking anything: whoever has been silent or slow for
-/// longest gives it up. So callers that do nothing cannot keep out those that ask.
+/// A new caller is accepted as long as another holds a place without a request in progress: the one that has
+/// been silent or slow for longest is evicted. Callers that do nothing thus cannot keep out those that make
+/// requests.
 #[derive(Debug)]
 pub(super) struct Places {
     limits: Limits,
@@ -25,23 +26,23 @@ pub(super) struct Places {
     counts: Counts,
 }
 
-/// How many callers there may be, and how long each may take.
+/// Maximum number of callers, and their time limits.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
     pub(super) connections: usize,
     pub(super) connections_per_peer: usize,
     pub(super) streams: usize,
-    /// For a handshake, and for the headers of a request from its first byte on.
+    /// For a TLS handshake, and for the headers of a request from their first byte.
     pub(super) header: Duration,
     /// For the body of a request.
     pub(super) body: Duration,
     /// Between two requests.
     pub(super) idle: Duration,
-    /// While a caller takes nothing of an answer.
+    /// While a caller reads nothing of an answer.
     pub(super) unread: Duration,
 }
 
-/// Why a caller lost its place, or did not get one.
+/// Why a caller was evicted or refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
     /// The TLS handshake took too long.
@@ -54,7 +55,7 @@ pub(super) enum Reason {
     Idle,
     /// The answer was not read.
     Unread,
-    /// Somebody else needed the place.
+    /// Another caller needed the place.
     Full,
     /// Another connection of the same peer needed the place.
     Peer,
@@ -62,7 +63,7 @@ pub(super) enum Reason {
     Streams,
     /// The process may open no more files.
     Descriptors,
-    /// Every place was taken by somebody who was being answered: the caller was not let in.
+    /// Every place was taken by a caller with a request in progress: the new caller was not accepted.
     Refused,
 }
 
@@ -86,7 +87,7 @@ impl Reason {
         Self::Refused,
     ];
 
-    /// Its name, as users read it.
+    /// Its name, as shown to users.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Handshake => "handshake",
@@ -127,7 +128,7 @@ impl Places {
         &self.limits
     }
 
-    /// Gives a place to a caller who begins with `phase`; `None` where every place is needed.
+    /// Gives a place to a caller that begins with `phase`; `None` if no place can be freed.
     pub(super) fn take(&self, peer: IpAddr, phase: Phase) -> Option<Arc<Place>> {
         let peer = subscriber(peer);
         let place = Arc::new(Place::new(peer, phase));
@@ -149,12 +150,12 @@ impl Places {
         Some(place)
     }
 
-    /// Gives a place back.
+    /// Returns a place.
     pub(super) fn leave(&self, place: &Arc<Place>) {
         self.taken().retain(|taken| !Arc::ptr_eq(taken, place));
     }
 
-    /// Lets a caller follow events as they come; false where no stream is allowed.
+    /// Turns a caller's connection into a stream; false if no stream is allowed.
     pub(super) fn begin_stream(&self, place: &Arc<Place>) -> bool {
         let mut taken = self.taken();
         let streams = taken.iter().filter(|place| place.phase() == Phase::Stream).count();
@@ -167,12 +168,12 @@ impl Places {
         has_room
     }
 
-    /// Ends the one who is of least use, so that there is a descriptor for somebody else.
+    /// Evicts the least useful caller, so that a descriptor becomes free.
     pub(super) fn free_descriptor(&self) {
         self.evict(&mut self.taken(), Reason::Descriptors, |_| true);
     }
 
-    /// Ends those who have taken too long.
+    /// Evicts callers that exceed their time limits.
     pub(super) fn end_overdue(&self) {
         let now = Instant::now();
         let mut taken = self.taken();
@@ -190,7 +191,7 @@ impl Places {
         self.counts.closed[reason as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often a caller lost its place, or did not get one, for this reason.
+    /// How many callers were evicted or refused for this reason.
     pub(super) fn closed(&self, reason: Reason) -> u64 {
         self.counts.closed[reason as usize].load(Ordering::Relaxed)
     }
@@ -204,13 +205,13 @@ impl Places {
             Phase::Handshake => (header, Reason::Handshake),
             Phase::Header => (header, Reason::Header),
             Phase::Idle => (idle, Reason::Idle),
-            // Whoever waits for the body ends it, with an answer.
+            // The reader of the body ends it, with an answer.
             Phase::Body | Phase::Answer | Phase::Stream => return None,
         };
         (place.age(now) >= *most).then_some(reason)
     }
 
-    /// Takes the place of the one who is of least use among those that may lose it; false where there is none.
+    /// Evicts the least useful of the candidates; false if there is none.
     fn evict(
         &self,
         taken: &mut Vec<Arc<Place>>,
@@ -227,12 +228,12 @@ impl Places {
     }
 
     fn taken(&self) -> MutexGuard<'_, Vec<Arc<Place>>> {
-        // The list is whole at any time.
+        // The list is consistent at any time.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// By what a peer is known: an IPv4 address, or a network of IPv6 as it is given to one subscriber.
+/// The identity of a peer: an IPv4 address, or the IPv6 network given to one subscriber.
 fn subscriber(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V4(address) => address.into(),

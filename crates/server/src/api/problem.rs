@@ -1,4 +1,4 @@
-//! Refusals, as `application/problem+json`.
+//! Failed requests, as `application/problem+json`.
 
 use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
@@ -8,7 +8,7 @@ use inband_model::api;
 
 use crate::pipeline::Unanswered;
 
-/// Why there is no answer: a status, and `{"error": "..."}` with what else is known.
+/// Why a request failed: a status, and `{"error": "..."}` with further keys.
 #[derive(Debug)]
 pub(super) struct Problem {
     status: StatusCode,
@@ -26,17 +26,17 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, error)
     }
 
-    /// A parameter is wrong; `allowed` says what it may be.
+    /// A parameter is invalid; `allowed` describes the allowed values.
     pub(super) fn parameter(name: &str, error: impl Into<String>, allowed: impl Into<String>) -> Self {
         let (parameter, allowed) = (name.chars().take(64).collect(), allowed.into());
         let error = format!("{}; allowed: {allowed}", error.into());
         Self { parameter: Some(parameter), allowed: Some(allowed), ..Self::wrong(error) }
     }
 
-    /// What was sent cannot be read: too long, of another type, or not what is wanted.
+    /// The body cannot be read: it is too long, of another media type, or not of the expected type.
     pub(super) fn unreadable(error: &JsonRejection) -> Self {
         let status = match error.status() {
-            // It says of questions that they cost too much.
+            // That status is for queries that cost too much.
             StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
             status => status,
         };

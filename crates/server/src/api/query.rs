@@ -1,4 +1,4 @@
-//! What does history say? A question in SQL, answered within limits.
+//! SQL queries of history, within limits.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) async fn query(
         return Ok((headers, file).into_response());
     }
     let mut rows: Vec<Vec<Value>> = found.rows.iter().map(|row| row.iter().map(value).collect()).collect();
-    // In texts for people and tables all digits are there anyway.
+    // Text formats for people and tables contain all digits anyway.
     if integers == SqlIntegers::Text {
         rows.iter_mut().flatten().for_each(write_as_text);
     }
@@ -56,7 +56,7 @@ pub(super) async fn query(
     })
 }
 
-/// A table without room for anything beside it: damage is told in a header.
+/// A table format has no room for `damage`: a header contains it.
 fn table(media: &'static str, damage: usize, text: String) -> Response {
     let headers = [(CONTENT_TYPE, media.to_owned()), (DAMAGE, damage.to_string())];
     (headers, text).into_response()
@@ -83,8 +83,8 @@ fn csv(columns: &[String], rows: &[Vec<Value>]) -> String {
     text
 }
 
-/// A text as a cell. A spreadsheet takes what begins with one of these signs for a formula, and runs it; an apostrophe in
-/// front makes a text of it.
+/// A text as a CSV cell. Spreadsheets execute a cell that begins with one of these signs as a formula; a
+/// leading apostrophe makes it text.
 fn quoted(text: &str) -> String {
     let apostrophe = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
     format!("\"{apostrophe}{}\"", text.replace('"', "\"\""))
@@ -98,13 +98,13 @@ fn jsonl(columns: &[String], rows: Vec<Vec<Value>>) -> String {
     rows.into_iter().map(line).collect()
 }
 
-/// Places of history that are left out of a table because they are damaged.
+/// Number of damaged parts of history left out of a table.
 const DAMAGE: HeaderName = HeaderName::from_static("inband-damage");
 const CSV: &str = "text/csv; charset=utf-8; header=present";
 const JSONL: &str = "application/jsonl";
 const PARQUET: &str = "application/vnd.apache.parquet";
 
-/// Turns integers that a double does not hold into texts.
+/// Turns integers that a double does not hold exactly into text.
 fn write_as_text(value: &mut Value) {
     match value {
         Value::Array(all) => all.iter_mut().for_each(write_as_text),
@@ -118,10 +118,10 @@ fn write_as_text(value: &mut Value) {
     }
 }
 
-/// The largest integer below which a double holds all: 2^53 - 1.
+/// The largest integer up to which doubles are exact: 2^53 - 1.
 const MAX_EXACT: u64 = (1 << 53) - 1;
 
-/// Asks history within the limits of the settings.
+/// Queries history within the configured limits.
 pub(super) async fn ask(state: &Shared, sql: String) -> Result<Answer, Problem> {
     let Some(archive) = state.archive.as_ref().map(Arc::clone) else {
         return Err(Problem::unavailable("no history is kept: store.path is empty"));
@@ -136,7 +136,7 @@ pub(super) async fn ask(state: &Shared, sql: String) -> Result<Answer, Problem> 
     match asked.await {
         Ok(Ok(found)) => Ok(found),
         Ok(Err(QueryError::Question(error))) => Err(Problem::wrong(error.to_string())),
-        // To ask again would cost as much again.
+        // A retry would cost as much again.
         Ok(Err(error @ (QueryError::Time(_) | QueryError::Memory(_) | QueryError::Rows(_)))) => {
             Err(Problem::too_costly(error.to_string()))
         }

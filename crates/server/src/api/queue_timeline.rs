@@ -1,4 +1,4 @@
-//! One queue over a short time, out of history.
+//! Timeline of one queue, from history.
 
 use std::collections::{HashMap, HashSet};
 
@@ -79,14 +79,14 @@ fn find(
     })
 }
 
-/// What is kept of the congestion of a queue.
+/// Samples of a queue's congestion from `bursts`.
 struct OfBursts {
     rows: Vec<Row>,
     reports: u64,
     flows: HashMap<u64, Row>,
 }
 
-/// What packets found while the queue was congested, where hops are no longer kept.
+/// The samples taken while the queue was congested, for a range whose hops have expired.
 fn of_bursts(
     past: &mut Past,
     range: TimeRange,
@@ -102,7 +102,7 @@ fn of_bursts(
         clip(range.to.0)
     );
     let mut found = OfBursts { rows: Vec::new(), reports: 0, flows: HashMap::new() };
-    // A microburst may be part of a congestion.
+    // A microburst may be part of a congestion episode.
     let mut known = HashSet::new();
     for burst in past.rows(&sql)? {
         let (first, base) = (count(&burst[0]), count(&burst[1]));
@@ -114,7 +114,7 @@ fn of_bursts(
             let mut next = || parts.next().flatten();
             let (occupancy, latency) = (next(), next());
             let flow = next().and_then(|place| ids.get(usize::try_from(place).ok()?).copied());
-            // When it arrived, as far as that is kept.
+            // The arrival time, as precisely as it is stored.
             let arrived = first.saturating_add(offset);
             if range.contains(Nanos(arrived)) && known.insert((base + offset, occupancy, latency, flow)) {
                 let cell = |value: Option<u64>| value.map_or(Cell::Null, |value| Cell::Integer(clip(value)));
@@ -133,7 +133,7 @@ fn of_bursts(
     Ok(found)
 }
 
-/// The ids of the flows of a burst in their order; `into` gets what else is known of them.
+/// The ids of the flows of a burst, in order; adds their five-tuples to `into`.
 fn flows_of_burst(json: &str, into: &mut HashMap<u64, Row>) -> Vec<u64> {
     let flows: Vec<Value> = serde_json::from_str(json).unwrap_or_default();
     let id_of = |flow: &Value| -> Option<u64> {
@@ -151,13 +151,13 @@ fn flows_of_burst(json: &str, into: &mut HashMap<u64, Row>) -> Vec<u64> {
         into.insert(id, row);
         Some(id)
     };
-    // One that is none keeps its place.
+    // An invalid flow keeps its index.
     flows.iter().map(id_of).map(|id| id.unwrap_or(0)).collect()
 }
 
-/// When a queue of a node with these units is congested.
+/// The thresholds for a queue of a node with these units.
 fn thresholds(settings: &CongestionSettings, units: NodeUnits) -> QueueThresholds {
-    // Bytes count of nodes whose unit is known.
+    // Thresholds in bytes apply to nodes whose unit is known.
     let of_bytes = |bytes: u64| match units.queue? {
         QueueUnit::Bytes => Some(bytes),
         QueueUnit::Cells => bytes.checked_div(units.cell_bytes?.into()),
@@ -174,7 +174,7 @@ fn thresholds(settings: &CongestionSettings, units: NodeUnits) -> QueueThreshold
     }
 }
 
-/// The samples in the order of time, the deepest of each of `limit` steps where there are more.
+/// The samples in time order; if there are more than `limit`, the deepest of each of `limit` steps.
 fn samples(
     mut rows: Vec<Row>,
     clock: QueueClock,
@@ -208,7 +208,7 @@ fn samples(
     (base, samples)
 }
 
-/// The flows with the most reports, and where each stands.
+/// The flows with the most reports, and the index of each.
 fn flows(
     rows: &[Row],
     max_occupancy: Option<u32>,
@@ -274,7 +274,7 @@ fn five_tuples(past: &mut Past, place: &str, flows: &[u64]) -> Result<HashMap<u6
     Ok(past.rows(&sql)?.into_iter().map(|row| (count(&row[0]), row)).collect())
 }
 
-/// Congestion and microbursts of the queue.
+/// Congestion episodes and microbursts of the queue.
 fn episodes(
     past: &Past,
     range: TimeRange,
@@ -317,5 +317,5 @@ fn ratio(part: u64, of: u64) -> f64 {
 const DEFAULT_LIMIT: u32 = 4_096;
 const MAX_FLOWS: usize = 200;
 const MAX_EPISODES: usize = 1_000;
-/// A flow with this part of the reports while a queue is deep fills it.
+/// A flow with this share of the reports while a queue is deep is a culprit.
 const CULPRIT_SHARE: f64 = 0.1;

@@ -1,4 +1,4 @@
-//! Reports as they arrived: the newest datagrams, and those that events rest on.
+//! Report datagrams: the newest ones, and those that are evidence of events.
 
 mod kept;
 
@@ -22,7 +22,7 @@ use super::history::{self, Past, count, number, small, text};
 use super::problem::Problem;
 use super::views::json;
 
-/// Datagrams whose bytes are kept, the latest first.
+/// Datagrams whose bytes are kept, latest first.
 pub(super) async fn reports(
     State(state): State<Shared>,
     Asked(question): Asked<ReportsQuestion>,
@@ -113,7 +113,7 @@ pub(super) async fn report(
     }))
 }
 
-/// The time in which the reports arrived that an event rests on.
+/// The time range in which the evidence of an event arrived.
 fn reports_of(view: &EventView) -> TimeRange {
     let times = view.event.evidence.iter().map(|report| report.received_at);
     let first = times.clone().fold(view.event.first, Nanos::min);
@@ -133,13 +133,14 @@ fn part(name: &str, text: &str, most: u32) -> Result<u32, Problem> {
     text.parse().ok().filter(|number| *number <= most).ok_or_else(wrong)
 }
 
-/// The reports that events rest on: the latest ones, as many as are likely to do, and all where they do not.
+/// The reports that are evidence of events: first as many of the latest rows as are likely to suffice, then
+/// all.
 fn of_history(
     past: &mut Past,
     wanted: &Wanted,
     event: Option<&EventView>,
 ) -> Result<BTreeMap<Key, Kept>, QueryError> {
-    // A report is there once for each event that rests on it.
+    // A report has a row for each event that is based on it.
     let found = of_rows(past, wanted, event, wanted.limit.saturating_mul(4).clamp(256, MAX_ROWS))?;
     match found.len() >= wanted.limit {
         true => Ok(found),
@@ -147,7 +148,7 @@ fn of_history(
     }
 }
 
-/// The same out of the latest rows, so many of them, those of one time together.
+/// The reports in the latest `rows` rows; rows of the same time are read together.
 fn of_rows(
     past: &mut Past,
     wanted: &Wanted,
@@ -196,7 +197,7 @@ fn of_rows(
     Ok(found)
 }
 
-/// The report nearest to a time that is evidence, with its bytes.
+/// The stored evidence nearest to a time, with its bytes.
 fn stored(
     past: &mut Past,
     wanted: &ReportReference,
@@ -237,7 +238,7 @@ fn stored(
     Ok(found)
 }
 
-/// The answer: the latest of what was found.
+/// The answer: the latest of the reports found.
 fn list(
     found: BTreeMap<Key, Kept>,
     range: TimeRange,
@@ -282,9 +283,9 @@ fn cursor(text: &str) -> Result<Key, Problem> {
 }
 
 const DEFAULT_LIMIT: u32 = 100;
-/// How far around a time a report is looked for.
+/// How far around a time a report is searched.
 const AROUND_NS: u64 = 1_000_000_000;
-/// Maximum number of rows of evidence that are looked at for one answer.
+/// Maximum number of rows of evidence read for one answer.
 const MAX_ROWS: usize = 10_000;
 /// Maximum number of rows of one report.
 const MAX_NAMED: usize = 1_000;

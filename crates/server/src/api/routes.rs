@@ -1,4 +1,4 @@
-//! What can be asked, and by which path?
+//! The routes of the API.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{
     openapi, packets, page, query, queue_timeline, reports, shared_answers, stream, summary, talkers, views,
 };
 
-/// All routes; those that tell nothing but whether the program works need no token.
+/// All routes; those that reveal only whether the program works need no token.
 pub(super) fn router(state: Shared) -> Router {
     let index = Router::new()
         .route("/", get(openapi::index))

@@ -1,4 +1,4 @@
-//! What people have said of events: silences and acknowledgements, kept across restarts.
+//! Silences and acknowledgements, kept across restarts.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -8,31 +8,31 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use inband_model::{Acknowledgement, EventId, EventView, Nanos, Silence};
 use serde::{Deserialize, Serialize};
 
-/// What people have said, in memory and in a file.
+/// Silences and acknowledgements, in memory and in a file.
 #[derive(Debug)]
 pub(super) struct SaidStore {
-    /// `None`: nothing is kept.
+    /// `None` if nothing is kept.
     file: Option<PathBuf>,
     said: Mutex<Said>,
-    /// Held while the file is written, so that an older state does not replace a newer one.
+    /// Held while the file is written, so that an older state does not overwrite a newer one.
     writing: Mutex<()>,
 }
 
-/// What people have said.
+/// Silences and acknowledgements.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Said {
-    /// Silences that were added through the API, by their numbers.
+    /// Silences added through the API, with their numbers.
     pub(super) silences: Vec<(u64, Silence)>,
-    /// The latest [`MAX_ACKNOWLEDGED`], the newest last.
+    /// The latest [`MAX_ACKNOWLEDGED`], newest last.
     acknowledged: Vec<(EventId, Acknowledgement)>,
 }
 
 impl SaidStore {
-    /// Reads what was said in the directory of a store; nothing was where no file is.
+    /// Reads the file in a store's directory; empty if there is none.
     ///
     /// # Errors
-    /// The file cannot be read, or holds something else.
+    /// The file cannot be read, or has other content.
     pub(super) fn open(directory: Option<&Path>) -> Result<Self, (PathBuf, io::Error)> {
         let file = directory.map(|directory| directory.join(FILE_NAME));
         let said = match &file {
@@ -47,21 +47,21 @@ impl SaidStore {
         Ok(Self { file, said: Mutex::new(said), writing: Mutex::default() })
     }
 
-    /// The silences that still hold at `now`, by their numbers.
+    /// The silences in force at `now`, with their numbers.
     pub(super) fn silences(&self, now: Nanos) -> Vec<(u64, Silence)> {
         let mut said = self.said();
         said.silences.retain(|(_, silence)| silence.until.is_none_or(|until| until > now));
         said.silences.clone()
     }
 
-    /// Notes the numbers that silences have from now on.
+    /// Replaces the silences, with their new numbers.
     pub(super) fn renumber(&self, silences: Vec<(u64, Silence)>) {
         self.said().silences = silences;
     }
 
     pub(super) fn add_silence(&self, now: Nanos, number: u64, silence: Silence) {
         let mut said = self.said();
-        // As in the collector, those that have ended make room.
+        // Expired silences make room, as in the collector.
         said.silences.retain(|(_, silence)| silence.until.is_none_or(|until| until > now));
         said.silences.push((number, silence));
     }
@@ -78,7 +78,7 @@ impl SaidStore {
         said.acknowledged.push((id, acknowledgement));
     }
 
-    /// Puts beside an event who knows of it.
+    /// Adds acknowledgements to events.
     pub(super) fn note(&self, views: &mut [EventView]) {
         let said = self.said();
         for view in views.iter_mut().filter(|view| view.acknowledged.is_none()) {
@@ -87,7 +87,7 @@ impl SaidStore {
         }
     }
 
-    /// Makes it durable: the file is always either the old one or the new one.
+    /// Writes the file durably: it always holds either the old or the new content.
     pub(super) fn save(&self) -> io::Result<()> {
         let Some(path) = &self.file else { return Ok(()) };
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,14 +104,14 @@ impl SaidStore {
     }
 
     fn said(&self) -> MutexGuard<'_, Said> {
-        // Each change is whole.
+        // Each change is complete.
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The file in the directory of the store.
+/// The name of the file in the store's directory.
 const FILE_NAME: &str = "said.json";
-/// Most acknowledgements that are kept.
+/// Maximum number of acknowledgements kept.
 const MAX_ACKNOWLEDGED: usize = 4_096;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How a connection becomes requests, and how many of them there may be.
+//! Connections: accepting them, bounding their number, and serving their requests.
 
 use std::convert::Infallible;
 use std::io;
@@ -22,7 +22,7 @@ use super::base::BasePath;
 use super::places::{Phase, Place, Places, Tracked, Watched};
 use super::tls::Tls;
 
-/// Where callers come in.
+/// The listening socket and its connections.
 #[derive(Debug)]
 pub(super) struct Door {
     pub(super) listener: TcpListener,
@@ -31,7 +31,7 @@ pub(super) struct Door {
     pub(super) places: Arc<Places>,
 }
 
-/// What every connection is given.
+/// What every connection needs.
 #[derive(Clone)]
 struct Reception {
     tls: Option<Tls>,
@@ -41,7 +41,7 @@ struct Reception {
 }
 
 impl Door {
-    /// Lets callers in for as long as it is polled.
+    /// Accepts callers while it is polled.
     pub(super) async fn serve(self, router: Router) {
         let Self { listener, tls, base, places } = self;
         let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
@@ -57,7 +57,8 @@ impl Door {
                         if is_out_of_descriptors(&error) {
                             reception.places.free_descriptor();
                         }
-                        // A caller may have gone, or its end takes a moment: neither is better at once.
+                        // The caller may have disconnected, or an eviction takes a moment: retrying at once
+                        // helps in neither case.
                         sleep(PAUSE).await;
                     }
                 },
@@ -67,7 +68,7 @@ impl Door {
 }
 
 impl Reception {
-    /// Answers one caller to its end, beside the others; one that finds no place is sent away.
+    /// Serves one caller in a task; a caller that finds no place is refused.
     fn receive(&self, stream: TcpStream, peer: std::net::IpAddr) {
         let phase = if self.tls.is_some() { Phase::Handshake } else { Phase::Header };
         let Some(place) = self.places.take(peer, phase) else { return };
@@ -107,19 +108,19 @@ impl Reception {
             }
         });
         let stream = TokioIo::new(Watched { stream, place: Arc::clone(place) });
-        // How long a request may take is looked after by the places.
+        // The places enforce the time limits of requests.
         let connection = http1::Builder::new().header_read_timeout(None).serve_connection(stream, service);
-        // A caller that breaks off has its reasons.
+        // A broken connection is the caller's business.
         let _ = connection.await;
     }
 }
 
-/// Whether neither the process nor the system may open more files.
+/// Whether the process or the system has run out of file descriptors.
 fn is_out_of_descriptors(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
-/// How often it is looked whether a caller has taken too long.
+/// Interval between checks for overdue callers.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// How long to wait when nobody can be let in.
+/// Pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(10);

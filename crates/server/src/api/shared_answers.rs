@@ -1,5 +1,5 @@
-//! Answers of now that cost much are given to all who ask the same for a while, so that a page costs as much for ten
-//! viewers as for one.
+//! Sharing of costly answers about the present: equal requests get one answer for a while, so that ten
+//! viewers of a page cost as much as one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,16 +13,16 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// The answers that are kept.
+/// The answers kept.
 #[derive(Debug, Default)]
 pub(super) struct SharedAnswers {
     slots: Mutex<HashMap<Key, Slot>>,
 }
 
-/// What was asked, and how the caller takes the answer.
+/// The URI of a request, and the encodings that the caller accepts.
 type Key = (String, Option<HeaderValue>);
 
-/// An answer, or the turn of the one who makes it: the others wait for that.
+/// An answer, or the lock of the request that computes it, on which the others wait.
 type Slot = Arc<tokio::sync::Mutex<Option<Kept>>>;
 
 /// An answer that is kept.
@@ -33,7 +33,8 @@ struct Kept {
     until: Instant,
 }
 
-/// Gives an answer of now again where it is fresh: one that took long is used ten times as long, up to three seconds.
+/// Returns a fresh answer about the present again: one is used for ten times as long as it took, up to three
+/// seconds.
 pub(super) async fn shared(
     State(answers): State<Arc<SharedAnswers>>,
     request: Request,
@@ -78,17 +79,17 @@ impl Kept {
 }
 
 impl SharedAnswers {
-    /// The place of an answer. Makes room where there are many.
+    /// The slot of an answer; makes room if there are many.
     fn slot(&self, key: Key) -> Slot {
         let mut slots = self.slots();
         if slots.len() >= MAX_SLOTS && !slots.contains_key(&key) {
             let now = Instant::now();
-            // Answers that are no longer fresh, and that are not being made.
+            // Remove answers that have expired and are not being computed.
             slots.retain(|_, slot| {
                 slot.try_lock().map_or(true, |kept| kept.as_ref().is_some_and(|kept| now < kept.until))
             });
             if slots.len() >= MAX_SLOTS {
-                // Whoever waits for one of them gets it all the same.
+                // Requests waiting on one of them still get it.
                 slots.clear();
             }
         }
@@ -103,18 +104,18 @@ impl SharedAnswers {
     }
 
     fn slots(&self) -> MutexGuard<'_, HashMap<Key, Slot>> {
-        // What is kept is whole at any time.
+        // The map is consistent at any time.
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Answers that are always of now.
+/// Paths whose answers are always about the present.
 const OF_NOW: [&str; 4] = ["/api/v1/flows/search", "/api/v1/flows", "/api/v1/nodes", "/api/v1/queues"];
-/// Answers that take less are made for each who asks.
+/// Cheaper answers are not shared.
 const MIN_COST: Duration = Duration::from_millis(20);
-/// How many times as long as it took an answer is used, and how long at most.
+/// An answer is used for this many times its cost, at most for `LONGEST`.
 const COST_FACTOR: u32 = 10;
 const LONGEST: Duration = Duration::from_secs(3);
-/// Answers that are kept, and the largest of them, bytes: 32 MiB in all.
+/// Maximum number of answers kept, and maximum size of one, bytes: 32 MiB in all.
 const MAX_SLOTS: usize = 64;
 const MAX_BYTES: u64 = 512 << 10;

@@ -1,4 +1,4 @@
-//! What every answer may need, and how it is asked.
+//! State shared by all handlers.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -22,15 +22,15 @@ use crate::read_model::ReadModel;
 use crate::settings::ApiSettings;
 use crate::windows::Windows;
 
-/// What every answer may need.
+/// State shared by all handlers.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) asker: Asker,
     pub(super) read: ReadModel,
-    /// `None`: no history is kept.
+    /// `None` if no history is kept.
     pub(super) archive: Option<Arc<dyn Archive>>,
     pub(super) live: Live,
-    /// What was so lately; `None`: that is not kept.
+    /// Recent values; `None` if they are not kept.
     pub(super) windows: Option<Windows>,
     pub(super) names: Arc<Names>,
     pub(super) metrics: Metrics,
@@ -38,20 +38,20 @@ pub(super) struct State {
     pub(super) base: BasePath,
     pub(super) places: Arc<Places>,
     pub(super) said: SaidStore,
-    /// The latest events of before this start.
+    /// The latest events of earlier runs.
     pub(super) earlier: OnceLock<Vec<EventView>>,
     pub(super) settings: ApiSettings,
-    /// Questions in SQL that may be worked on at the same time.
+    /// Permits for concurrent SQL queries.
     pub(super) queries: Semaphore,
-    /// Who follows what changes in the fabric.
+    /// Followers of changes in the fabric.
     pub(super) followers: Arc<Followers>,
 }
 
-/// The state as the handlers share it.
+/// The state as handlers share it.
 pub(super) type Shared = Arc<State>;
 
 impl State {
-    /// Silences what was silenced before this start.
+    /// Restores the silences of earlier runs.
     pub(super) fn restore(&self) {
         let restored = self.asker.ask(|sight| sight.now).and_then(|now| {
             let silences = self.said.silences(now);
@@ -63,13 +63,13 @@ impl State {
                 silences.into_iter().filter_map(restore).collect()
             })
         });
-        // A collector that does not answer at its start has nothing to announce either.
+        // A collector that does not answer at the start has nothing to announce either.
         if let Ok(silences) = restored {
             self.said.renumber(silences);
         }
     }
 
-    /// Makes durable what people have said.
+    /// Writes silences and acknowledgements durably.
     pub(super) async fn keep_what_was_said(self: &Arc<Self>) -> Result<(), Problem> {
         let state = Arc::clone(self);
         let saved = tokio::task::spawn_blocking(move || state.said.save()).await;
@@ -82,7 +82,7 @@ impl State {
         }
     }
 
-    /// The latest events of history that are wanted; none where no history is kept.
+    /// The latest matching events of history; empty if no history is kept.
     pub(super) async fn past_events(
         self: &Arc<Self>,
         filter: Filter,
@@ -100,7 +100,7 @@ impl State {
         }
     }
 
-    /// One event of history; `None` where it is not there, or no history is kept.
+    /// One event of history; `None` if it is missing, or no history is kept.
     pub(super) async fn past_event(self: &Arc<Self>, id: EventId) -> Result<Option<EventView>, Problem> {
         let Some(archive) = self.archive.clone() else { return Ok(None) };
         let _turn = self.turn().await?;
@@ -112,7 +112,7 @@ impl State {
         }
     }
 
-    /// Waits until a question to history may be worked on.
+    /// Waits for a permit to query history.
     pub(super) async fn turn(&self) -> Result<SemaphorePermit<'_>, Problem> {
         let turn = tokio::time::timeout(MAX_WAIT, self.queries.acquire()).await;
         turn.ok()
@@ -120,10 +120,10 @@ impl State {
             .ok_or_else(|| Problem::unavailable("other questions are being answered"))
     }
 
-    /// Reads the latest events of before this start, once.
+    /// Reads the latest events of earlier runs, once.
     pub(super) async fn read_earlier(self: Arc<Self>) {
         if let Ok(events) = self.past_events(Filter::default(), MAX_EARLIER).await {
-            // Nobody else has set it.
+            // Nothing else sets it.
             let _ = self.earlier.set(events);
         }
     }
@@ -136,14 +136,14 @@ impl State {
         }
     }
 
-    /// Looks at the collector between two datagrams: at one thing that is found at once, or to change something.
+    /// Runs a closure on the collector between two datagrams: for quick look-ups, or to change something.
     pub(super) async fn look<T: Send + 'static>(
         &self,
         question: impl FnOnce(&mut Sight<'_>) -> T + Send + 'static,
     ) -> Result<T, Problem> {
         let (sender, answer) = oneshot::channel();
         self.asker.put(move |sight| {
-            // Whoever asked may have gone.
+            // The caller may have gone.
             let _ = sender.send(question(sight));
         })?;
         match tokio::time::timeout(MAX_WAIT, answer).await {
@@ -154,7 +154,7 @@ impl State {
     }
 }
 
-/// Most events of before this start that are shown without a time being asked for.
+/// Maximum number of events of earlier runs shown without a time range.
 const MAX_EARLIER: usize = 1_000;
-/// Longest wait for the collector, and for other questions to history.
+/// Maximum wait for the collector, and for other history queries.
 const MAX_WAIT: Duration = Duration::from_secs(5);

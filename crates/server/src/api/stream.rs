@@ -1,4 +1,4 @@
-//! Events and counts as they come, as server-sent events.
+//! Events, the ledger and changes, as server-sent events.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::places::Place;
 use super::problem::Problem;
 use crate::live::Message;
 
-/// Which messages are wanted.
+/// The requested messages.
 #[derive(Debug, Clone, Copy)]
 struct Topics {
     event: bool,
@@ -29,8 +29,9 @@ struct Topics {
     flows: bool,
 }
 
-/// `event`, `ledger`, and once a second `map` and `flows`, which tell what has changed, each a JSON object; `missed` with their number where the listener was too slow, or comes back
-/// too late. Events have ids: one that comes back with `Last-Event-ID` hears those that came meanwhile.
+/// Sends `event`, `ledger`, and once a second `map` and `flows` with what has changed, each a JSON object;
+/// `missed` with a number if the listener was too slow, or reconnects too late. Events have ids: a listener
+/// that reconnects with `Last-Event-ID` receives those that came in between.
 pub(super) async fn stream(
     State(state): State<Shared>,
     Extension(place): Extension<Arc<Place>>,
@@ -50,7 +51,7 @@ pub(super) async fn stream(
     let last = missed.last;
     let follower = (topics.map || topics.flows).then(|| changes::follow(&state));
     let new = BroadcastStream::new(receiver).filter_map(move |message| {
-        // As long as the stream lasts.
+        // Held as long as the stream lasts.
         let _ = &follower;
         match message {
             Ok(message) => {

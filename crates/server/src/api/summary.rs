@@ -1,4 +1,4 @@
-//! What goes on, in one answer: the ledger, incidents, and a few numbers over time.
+//! Ledger, incidents and key figures over time, in one answer.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -47,7 +47,7 @@ pub(super) async fn summary(
     }))
 }
 
-/// Numbers of each step: of short steps out of hops, of others out of seconds of all, of long times out of minutes.
+/// Key figures by step: from hops for short steps, from `totals` for others, from minutes for long ranges.
 fn steps(past: &mut Past, range: TimeRange, step_ns: u64) -> Result<SummaryColumns, QueryError> {
     let is_long = range.length() > LONG_NS && step_ns >= MINUTE_NS;
     let has_totals = step_ns >= SECOND_NS && past.has_totals(range);
@@ -70,7 +70,7 @@ fn steps(past: &mut Past, range: TimeRange, step_ns: u64) -> Result<SummaryColum
     );
     let mut dropped: HashMap<u64, u64> = HashMap::new();
     if !is_rolled_up {
-        // The first row of a report stands for the report.
+        // The first row of a report represents the report.
         let sql = format!(
             "SELECT (time - {}) / {step_ns} AS step, count(*) AS n FROM observations \
              WHERE dropped = 1 AND hop_index = 0 AND {} GROUP BY step",
@@ -93,7 +93,7 @@ fn steps(past: &mut Past, range: TimeRange, step_ns: u64) -> Result<SummaryColum
     Ok(steps)
 }
 
-/// Events about the same thing that came together, the latest first.
+/// Incidents, active first, then latest first.
 fn list(names: &Names, events: &[EventView]) -> Vec<Incident> {
     let together = incidents::together(events);
     let mut list: Vec<Incident> = together.iter().map(|views| incident(names, views)).collect();
@@ -128,7 +128,7 @@ fn incident(names: &Names, views: &[&EventView]) -> Incident {
 const USUAL_STEPS: u64 = 60;
 const SECOND_NS: u64 = 1_000_000_000;
 const MINUTE_NS: u64 = 60 * SECOND_NS;
-/// A longer time than this is answered out of minutes.
+/// Longer ranges are read from minutes.
 const LONG_NS: u64 = 60 * MINUTE_NS;
 const MAX_EVENTS: usize = 2_000;
 const MAX_INCIDENTS: usize = 50;

@@ -1,4 +1,4 @@
-//! Top talkers: who was reported most in a time, and how often in each step of it.
+//! Top talkers: the flows or hosts with the most reports in a time range, with their rates in each step.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ use super::problem::Problem;
 use super::query;
 use super::views::json as answer;
 
-/// The columns that name a talker.
+/// The columns that identify a talker.
 const fn columns(by: TalkersBy) -> &'static [&'static str] {
     match by {
         TalkersBy::Flow => &["source", "destination", "protocol", "source_port", "destination_port"],
@@ -24,7 +24,7 @@ const fn columns(by: TalkersBy) -> &'static [&'static str] {
     }
 }
 
-/// The time that is asked about, in steps.
+/// The requested time range, in steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     from: u64,
@@ -33,8 +33,8 @@ struct Span {
     steps: usize,
 }
 
-/// Those who were reported most, the most first, with their rates from step to step. History is asked, so that it goes as
-/// far back as that, and within the limits of a question in SQL.
+/// The talkers with the most reports, most first, with their rates in each step. They come from history,
+/// within the limits of an SQL query.
 pub(super) async fn talkers(
     State(state): State<Shared>,
     Asked(wanted): Asked<TalkersQuestion>,
@@ -44,7 +44,7 @@ pub(super) async fn talkers(
     let limit = wanted.limit.unwrap_or(10).min(MAX_TALKERS);
     let found = query::ask(&state, sql(wanted.by, span, limit)).await?;
     let mut talkers: Vec<Talker> = Vec::new();
-    // The steps of a talker follow each other.
+    // The steps of a talker are consecutive.
     let mut of_last = None;
     for row in &found.rows {
         let (key, counts) = row.split_at(columns(wanted.by).len().min(row.len()));
@@ -61,7 +61,7 @@ pub(super) async fn talkers(
     Ok(answer(&Talkers { from: Nanos(from), until: Nanos(until), step_ns, talkers, damage }))
 }
 
-/// A talker with its names, of which no step is known yet.
+/// A talker with its names, without any step.
 fn begin(names: &Names, columns: &[&str], key: &[Cell], span: Span) -> Talker {
     let mut talker = Talker { rates: vec![0.0; span.steps], ..Talker::default() };
     for (column, cell) in columns.iter().zip(key) {
@@ -88,7 +88,7 @@ fn begin(names: &Names, columns: &[&str], key: &[Cell], span: Span) -> Talker {
     talker
 }
 
-/// Notes how many reports came in one step.
+/// Records the number of reports in one step.
 fn note(talker: &mut Talker, step: &Cell, reports: &Cell, span: Span) {
     let (Some(step), Some(reports)) = (integer(step), integer(reports)) else { return };
     talker.reports += reports;
@@ -126,8 +126,8 @@ impl Span {
     }
 }
 
-/// The question: for each of the busiest, its reports in each step, in the order of the answer. The first row of a report
-/// stands for the report.
+/// The SQL query: for each of the busiest talkers, its reports in each step, in the order of the answer. The
+/// first row of a report represents the report.
 fn sql(by: TalkersBy, span: Span, limit: usize) -> String {
     let columns = columns(by).join(", ");
     let Span { from, until, step_ns, .. } = span;
@@ -145,7 +145,7 @@ const DEFAULT_SECONDS: u64 = 300;
 const DEFAULT_STEPS: u64 = 60;
 /// Maximum number of talkers in one answer.
 const MAX_TALKERS: usize = 100;
-/// Maximum time that is asked about: a year.
+/// Maximum length of the time range: a year.
 const MAX_SECONDS: u64 = 366 * 24 * 3600;
 /// Maximum number of steps.
 const MAX_STEPS: u64 = 1_000;

@@ -1,4 +1,4 @@
-//! With which certificate does the API speak TLS?
+//! TLS of the API.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use tokio_rustls::server::TlsStream;
 
 use crate::settings::ApiSettings;
 
-/// The certificate at hand, which is read again when its file changes.
+/// The current certificate, read again when its file changes.
 #[derive(Clone)]
 pub(super) struct Tls {
     files: Arc<Files>,
@@ -25,32 +25,32 @@ pub(super) struct Tls {
 /// What is wrong with a certificate or its key.
 #[derive(Debug, Error)]
 pub enum TlsError {
-    /// Only one of the two is given.
+    /// Only one of the two is set.
     #[error("api.tls_certificate and api.tls_key belong together")]
     Half,
     /// A file cannot be read, or its PEM is damaged.
     #[error("{path}: {why}", path = .path.display())]
     File {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// A file holds something else.
+    /// A file has other content.
     #[error("{path} holds no {what} in PEM", path = .path.display())]
     Nothing {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What it should hold.
+        /// What it should contain.
         what: &'static str,
     },
-    /// They do not fit each other, or are not understood.
+    /// They do not match, or are not supported.
     #[error(transparent)]
     Refused(#[from] rustls::Error),
 }
 
 impl TlsError {
-    /// What is wrong with a file that should hold `what`, in words.
+    /// The error of a file that should contain `what`.
     fn of(path: &Path, what: &'static str, error: pem::Error) -> Self {
         let why = match error {
             pem::Error::NoItemsFound => return Self::Nothing { path: path.to_owned(), what },
@@ -78,7 +78,7 @@ struct Current {
 }
 
 impl Tls {
-    /// Reads certificate and key; `None` where the settings name none.
+    /// Reads certificate and key; `None` if the settings name none.
     pub(super) fn read(settings: &ApiSettings) -> Result<Option<Tls>, TlsError> {
         let files = Files { certificate: settings.tls_certificate.clone(), key: settings.tls_key.clone() };
         match (files.certificate.as_os_str().is_empty(), files.key.as_os_str().is_empty()) {
@@ -94,19 +94,19 @@ impl Tls {
         Ok(Some(Tls { files: Arc::new(files), current: Arc::new(Mutex::new(current)) }))
     }
 
-    /// Shakes hands with a caller.
+    /// Performs the handshake with a caller.
     pub(super) async fn accept(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         let acceptor = self.acceptor();
         acceptor.accept(stream).await
     }
 
     fn acceptor(&self) -> TlsAcceptor {
-        // Whatever happened to another thread, what is in there is whole.
+        // The state is consistent even if another thread panicked.
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if current.looked_at.elapsed() >= LOOK_EVERY {
             current.looked_at = Instant::now();
             let changed_at = self.files.changed_at();
-            // A certificate and a key that are being replaced may not fit each other for a moment: the old ones stay.
+            // A certificate and key that are being replaced may not match for a moment: the old pair stays.
             if changed_at != current.changed_at
                 && let Ok(acceptor) = self.files.acceptor()
             {
@@ -151,5 +151,5 @@ impl Files {
 }
 
 const CERTIFICATE: &str = "certificate";
-/// How often the files are looked at, when callers come.
+/// Minimum interval between checks of the files, made when callers connect.
 const LOOK_EVERY: Duration = Duration::from_secs(10);

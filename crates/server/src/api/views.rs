@@ -1,4 +1,4 @@
-//! What does the collector know at this time?
+//! Views of the collector's current state.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ use crate::named::Named;
 use crate::pipeline::Sight;
 use crate::windows::{Lately, LinkKey, PortKey, QueueKey, Sums};
 
-/// How many are meant, 100 where nothing is said.
+/// The requested number of entries, 100 by default.
 fn limit(wanted: &ListQuestion) -> usize {
     wanted.limit.unwrap_or(100).min(MAX_ANSWER)
 }
 
-/// Whether those of a node are meant.
+/// Whether entries of a node are requested.
 fn is_wanted(wanted: &ListQuestion, node: NodeId) -> bool {
     wanted.node.is_none_or(|wanted| node == NodeId(wanted))
 }
@@ -46,7 +46,7 @@ pub(super) async fn ready(State(state): State<Shared>) -> Result<&'static str, P
     }
 }
 
-/// What Prometheus reads.
+/// Metrics for Prometheus.
 pub(super) async fn metrics(State(state): State<Shared>) -> Result<Response, Problem> {
     let seen = state.read.metrics().await?;
     let mut families = state.metrics.families(Seen::clone(&seen));
@@ -112,7 +112,7 @@ pub(super) async fn interfaces(
     }))
 }
 
-/// The deepest first, of a window those that were so in it.
+/// The deepest queues first; with a window, by their depth in it.
 pub(super) async fn queues(
     State(state): State<Shared>,
     Asked(wanted): Asked<ListQuestion>,
@@ -131,7 +131,7 @@ pub(super) async fn queues(
     }))
 }
 
-/// Those with the most reports first.
+/// The flows with the most reports first.
 pub(super) async fn flows(
     State(state): State<Shared>,
     Asked(wanted): Asked<ListQuestion>,
@@ -147,7 +147,7 @@ pub(super) async fn flows(
     Ok(list(flows.iter(), |flow| state.names.of_flow(flow)))
 }
 
-/// One flow with the paths it has taken lately, as it is now.
+/// One flow with its recent paths.
 pub(super) async fn flow(
     State(state): State<Shared>,
     Path(id): Path<String>,
@@ -165,7 +165,7 @@ pub(super) async fn flow(
     state.look(find).await?.map(written).ok_or_else(unknown)
 }
 
-/// What was so in a window; `None` where none is asked for.
+/// The recent values of a window; `None` if no window is requested.
 async fn lately(state: &Shared, window: Option<Window>) -> Result<Option<Arc<Lately>>, Problem> {
     let Some(window) = window else { return Ok(None) };
     let Some(windows) = state.windows.clone() else {
@@ -176,7 +176,7 @@ async fn lately(state: &Shared, window: Option<Window>) -> Result<Option<Arc<Lat
     lately.map(Some).map_err(|_| Problem::stopped())
 }
 
-/// Many of something, each written as `named` has it.
+/// A list of entries, each written by `named`.
 pub(super) fn list<T, N: Serialize>(all: impl IntoIterator<Item = T>, named: impl Fn(T) -> N) -> Response {
     json(&all.into_iter().map(named).collect::<Vec<_>>())
 }
@@ -193,5 +193,5 @@ pub(super) fn written(text: String) -> Response {
     ([(CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// Maximum number of anything in one answer.
+/// Maximum number of entries in one answer.
 pub(super) const MAX_ANSWER: usize = 10_000;

@@ -1,4 +1,4 @@
-//! What a filter may go on with at the caret.
+//! Completion of a filter at the caret.
 
 use inband_model::Names;
 use inband_model::api::{Completion, CompletionOption};
@@ -6,13 +6,13 @@ use inband_model::api::{Completion, CompletionOption};
 use super::fields::Field;
 use super::parse::{Token, parse, tokens};
 
-/// What the text in front of the caret may go on with.
+/// The completions of the text in front of the caret.
 pub(in crate::api) fn complete(text: &str, caret: Option<u32>, names: &Names) -> Completion {
     let length = text.chars().count();
     let caret = caret.map_or(length, |caret| caret as usize).min(length);
     let before: String = text.chars().take(caret).collect();
     let mut tokens = tokens(&before);
-    // What touches the caret is still being written.
+    // The token that touches the caret is incomplete.
     let is_open =
         tokens.last().is_some_and(|last| last.to == caret && !matches!(last.text.as_str(), "(" | ")"));
     let begun = if is_open { tokens.pop() } else { None };
@@ -57,7 +57,7 @@ fn option(text: String, about: String) -> CompletionOption {
     CompletionOption { text, about }
 }
 
-/// A value as it has to be written.
+/// A value, quoted where the filter needs it.
 fn quoted(value: String) -> String {
     let has = |letter| value.contains(letter);
     match tokens(&value).as_slice() {

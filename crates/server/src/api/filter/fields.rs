@@ -1,11 +1,11 @@
-//! The fields of a filter, and what they are compared with.
+//! The fields of a filter, and their values.
 
 use inband_model::api::Span;
 
 use inband_model::Names;
 use inband_model::Prefix;
 
-/// Something of a flow.
+/// A field of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Source,
@@ -25,7 +25,7 @@ pub(super) enum Field {
     Complete,
 }
 
-/// What a field is compared with.
+/// The value that a field is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Operand {
     Number(u64),
@@ -33,7 +33,7 @@ pub(super) enum Operand {
     Flag(bool),
 }
 
-/// How a field is compared.
+/// A comparison of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
     Equal,
@@ -44,7 +44,7 @@ pub(super) enum Comparison {
     AtLeast,
 }
 
-/// What kind of thing a field is.
+/// The type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Place,
@@ -56,7 +56,7 @@ enum Kind {
 }
 
 impl Field {
-    /// Every field with its name and what it is.
+    /// Every field with its name and description.
     pub(super) const ALL: [(Self, &'static str, &'static str); 15] = [
         (Self::Source, "source", "source: address, prefix, or name of a host or subnet"),
         (Self::Destination, "destination", "destination: address, prefix, or name"),
@@ -75,7 +75,7 @@ impl Field {
         (Self::Complete, "complete", "whether all hops of the path were seen"),
     ];
 
-    /// The field of a name.
+    /// The field with a name.
     pub(super) fn of(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known, _)| known.eq_ignore_ascii_case(name)).map(|(field, ..)| *field)
     }
@@ -92,7 +92,7 @@ impl Field {
         }
     }
 
-    /// How it may be compared.
+    /// The comparisons that the field allows.
     pub(super) const fn comparisons(self) -> &'static [Comparison] {
         match self.kind() {
             Kind::Place | Kind::Protocol | Kind::Node | Kind::Flag => {
@@ -102,10 +102,10 @@ impl Field {
         }
     }
 
-    /// What a text means as its value.
+    /// Parses a text as a value of the field.
     ///
     /// # Errors
-    /// It means nothing; says what would.
+    /// The text is invalid; contains what is expected.
     pub(super) fn operand(self, text: &str, names: &Names) -> Result<Operand, &'static str> {
         match self.kind() {
             Kind::Place => {
@@ -135,7 +135,7 @@ impl Field {
         }
     }
 
-    /// Values that may be meant, with what they are.
+    /// Possible values, with their descriptions.
     pub(super) fn values(self, names: &Names) -> Vec<(String, String)> {
         let plain = |words: &[&str]| words.iter().map(|word| ((*word).to_owned(), String::new())).collect();
         match self.kind() {

@@ -1,10 +1,10 @@
-//! A filter as a tree of conditions.
+//! Parsing of a filter into a tree of conditions.
 
 use inband_model::Names;
 
 use super::fields::{Comparison, Field, Operand};
 
-/// What has to hold.
+/// A tree of conditions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tree {
     And(Box<Tree>, Box<Tree>),
@@ -20,7 +20,7 @@ pub(in crate::api) struct FilterError {
     pub(in crate::api) expected: String,
 }
 
-/// A word, a sign or a text in quotes, with the characters it takes.
+/// A word, a sign or a quoted text, with its range of characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) text: String,
@@ -29,7 +29,7 @@ pub(super) struct Token {
     pub(super) is_quoted: bool,
 }
 
-/// Reads a filter.
+/// Parses a filter.
 pub(super) fn parse(text: &str, names: &Names) -> Result<Tree, FilterError> {
     let tokens = tokens(text);
     let end = text.chars().count();
@@ -41,7 +41,7 @@ pub(super) fn parse(text: &str, names: &Names) -> Result<Tree, FilterError> {
     }
 }
 
-/// The tokens of a text; a quote that is not closed ends with the text.
+/// The tokens of a text; an unclosed quote ends with the text.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let letters: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();
@@ -137,7 +137,7 @@ impl Parser<'_> {
         Ok(Tree::Test(field, *comparison, operand))
     }
 
-    /// Takes a word, or leaves another.
+    /// Consumes the next token if it is this word.
     fn word(&mut self, word: &str) -> bool {
         let token = self.tokens.get(self.at);
         let is_it = token.is_some_and(|token| !token.is_quoted && token.text.eq_ignore_ascii_case(word));
@@ -151,5 +151,5 @@ impl Parser<'_> {
     }
 }
 
-/// Conditions and parentheses of a filter.
+/// Maximum number of conditions and parentheses of a filter.
 const MAX_DEPTH: usize = 64;

@@ -63,7 +63,7 @@ fn a_filter_goes_on_with_what_its_grammar_allows() {
     assert_eq!(texts("node = leaf and pro"), ["protocol"]);
     let completion = complete("node = leaf and pro", Some(2), &names());
     assert_eq!((completion.from, completion.options.len(), completion.error_at), (0, 2, Some(16)));
-    // Every option of every state leads to a filter that is right, or can go on.
+    // Every option in every state leads to a filter that is valid, or can be continued.
     for (field, comparison) in super::Field::ALL.iter().flat_map(|(field, name, _)| {
         field.comparisons().iter().map(move |comparison| (*name, comparison.sign()))
     }) {

@@ -1,4 +1,4 @@
-//! Schemas of questions and answers, derived from the types they are read into and written from.
+//! Schemas of requests and answers, derived from the types they are parsed into and written from.
 
 use inband_model::api::{
     About, Completion, DecodeQuestion, Decoded, DecodedCapture, Drops, Ecmp, FabricMap, FlowHistory,
@@ -11,15 +11,15 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-/// The schemas of these types and of all they consist of, by their names.
+/// The schemas of these types and of all types they contain, by name.
 pub(super) fn schemas() -> Map<String, Value> {
     let mut schemas = answers();
-    // What may be sent has keys that may be left out, also where an answer always has them.
+    // Types that may be sent have optional keys, even where an answer always has them.
     schemas.extend(bodies());
     schemas
 }
 
-/// What is answered: a key that is always there is required.
+/// Types of answers: a key that is always present is required.
 fn answers() -> Map<String, Value> {
     let mut generator = SchemaGenerator::new(settings().for_serialize());
     let generator = &mut generator;
@@ -54,7 +54,7 @@ fn answers() -> Map<String, Value> {
     generator.take_definitions(true)
 }
 
-/// What may be sent.
+/// Types of request bodies.
 fn bodies() -> Map<String, Value> {
     let mut generator = SchemaGenerator::new(settings());
     let generator = &mut generator;
@@ -70,6 +70,6 @@ fn settings() -> SchemaSettings {
 }
 
 fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {
-    // Its definition is what is wanted, not the reference to it.
+    // Only the definition is needed, not the reference to it.
     let _ = generator.subschema_for::<T>();
 }

@@ -1,9 +1,9 @@
-//! Schemas of answers, as operations write them.
+//! Schemas of answers, in the notation of operations.
 
 use serde_json::{Value, json};
 
-/// The schema of a type as an operation writes it: `integer`, `string`, `object` or the name of a schema; `[…]` is a list, and `|`
-/// stands between two of which it is one.
+/// The schema of a type in the notation of operations: `integer`, `string`, `object` or the name of a schema;
+/// `[…]` is a list, and `|` separates alternatives.
 pub(in crate::api) fn typed(of: &str) -> Value {
     if let Some((one, other)) = of.split_once('|') {
         return json!({ "oneOf": [typed(one), typed(other)] });

@@ -1,4 +1,4 @@
-//! What is counted of those who call the API.
+//! Metrics of the API's callers.
 
 use std::sync::atomic::Ordering;
 
@@ -6,7 +6,7 @@ use super::{Phase, Places, Reason};
 use inband_export::{Family, Sample};
 
 impl Places {
-    /// How many callers there are and were, and why some of them lost their place.
+    /// Current and accepted callers, and callers that were evicted or refused, by reason.
     pub(in crate::api) fn families(&self) -> Vec<Family> {
         let taken = self.taken();
         let streams = taken.iter().filter(|place| place.phase() == Phase::Stream).count();

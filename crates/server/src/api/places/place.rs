@@ -1,4 +1,4 @@
-//! One caller's place: how far the caller is, and since when.
+//! The place of one caller: its phase, and since when.
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -17,20 +17,20 @@ pub(crate) struct Place {
     end: Notify,
 }
 
-/// How far a caller is.
+/// The phase of a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// TLS is being agreed on.
+    /// The TLS handshake is in progress.
     Handshake,
-    /// The headers of a request are coming, or are still to come on a new connection.
+    /// The headers of a request are arriving, or still awaited on a new connection.
     Header,
-    /// The body of a request is coming.
+    /// The body of a request is arriving.
     Body,
     /// The request is being answered.
     Answer,
-    /// Events are followed as they come.
+    /// The caller follows a stream.
     Stream,
-    /// The next request is waited for.
+    /// The next request is awaited.
     Idle,
 }
 
@@ -38,7 +38,7 @@ pub(crate) enum Phase {
 struct State {
     phase: Phase,
     since: Instant,
-    /// Since when the caller takes nothing of what is to be sent; `None`: nothing waits.
+    /// Since when the caller has read nothing of the pending bytes; `None` if no bytes are pending.
     unread_since: Option<Instant>,
 }
 
@@ -48,7 +48,7 @@ impl Place {
         Self { peer, state: Mutex::new(state), end: Notify::new() }
     }
 
-    /// Notes how far the caller is.
+    /// Sets the phase of the caller.
     pub(crate) fn enter(&self, phase: Phase) {
         let mut state = self.state();
         (state.phase, state.since) = (phase, Instant::now());
@@ -58,28 +58,29 @@ impl Place {
         self.state().phase
     }
 
-    /// Waits until the caller loses the place.
+    /// Waits until the caller is evicted.
     pub(crate) async fn ended(&self) {
         self.end.notified().await;
     }
 
     pub(super) fn end(&self) {
-        // Kept until somebody waits.
+        // The notification is stored until it is awaited.
         self.end.notify_one();
     }
 
-    /// How long the caller has been in its phase.
+    /// Time since the caller entered its phase.
     pub(super) fn age(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.state().since)
     }
 
-    /// How long the caller has taken nothing of what is to be sent.
+    /// Time since the caller last read pending bytes.
     pub(super) fn unread_for(&self, now: Instant) -> Option<Duration> {
         self.state().unread_since.map(|since| now.saturating_duration_since(since))
     }
 
-    /// How readily the place is given up: first by who has not asked yet, then by who does not read, sends a body, is
-    /// idle, or follows events, and among those by who has done so for longest. `None`: the caller is being answered.
+    /// The eviction rank: callers without a request first, then those that do not read, those that send a
+    /// body, idle ones, and followers of a stream; within a class, the one waiting longest. `None` while the
+    /// caller is being answered.
     pub(super) fn rank(&self, now: Instant) -> Option<(u8, Duration)> {
         let unread = self.unread_for(now).filter(|time| *time >= SLOW);
         let class = match (self.phase(), unread) {
@@ -107,7 +108,7 @@ impl Place {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // The state is whole at any time.
+        // The state is consistent at any time.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -118,7 +119,7 @@ impl fmt::Debug for Place {
     }
 }
 
-/// A connection that notes when bytes come, and when none are taken.
+/// A connection that records when bytes arrive, and when pending bytes are not read.
 pub(in crate::api) struct Watched<S> {
     pub(in crate::api) stream: S,
     pub(in crate::api) place: Arc<Place>,
@@ -177,5 +178,5 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     }
 }
 
-/// How long a caller may take nothing before it counts as slow.
+/// Time without reading after which a caller counts as slow.
 const SLOW: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! The body of an answer, which tells when the answer is over.
+//! A response body that reports its end.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
 use super::place::{Phase, Place};
 
-/// A body whose end lets its caller wait for the next request.
+/// A body whose end returns its caller to the idle phase.
 pub(crate) struct Tracked {
     body: Body,
     place: Arc<Place>,

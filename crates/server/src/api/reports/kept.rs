@@ -9,11 +9,11 @@ use inband_model::{Nanos, NodeId, ReportBytes, ReportReference};
 
 use crate::recent::{Arrived, Block};
 
-/// By what datagrams are ordered, and named in lists.
+/// The key by which datagrams are ordered and identified in lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) time: Nanos,
-    /// `None`: it is no report.
+    /// `None` if the datagram is no report.
     pub(super) node: Option<NodeId>,
     pub(super) hw_id: u8,
     pub(super) sequence: u32,
@@ -27,7 +27,7 @@ pub(super) struct Kept {
     pub(super) session: String,
     pub(super) length: u32,
     pub(super) version: String,
-    /// The events that rest on it.
+    /// Ids of the events based on it.
     pub(super) events: Vec<String>,
     pub(super) bytes: Bytes,
 }
@@ -35,20 +35,20 @@ pub(super) struct Kept {
 /// The bytes of a datagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Bytes {
-    /// They are not wanted here.
+    /// Not needed here.
     None,
-    /// All that is kept of them.
+    /// All bytes that are kept.
     Whole(Vec<u8>),
 }
 
-/// Which datagrams are wanted.
+/// The conditions of wanted datagrams.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) range: TimeRange,
     pub(super) node: Option<NodeId>,
-    /// Only those in front of this one.
+    /// Only datagrams before this one.
     pub(super) below: Option<Key>,
-    /// The latest of them, so many.
+    /// Maximum number; the latest are returned.
     pub(super) limit: usize,
 }
 
@@ -58,7 +58,8 @@ impl Key {
             time: arrived.time,
             node: name.map(|name| name.node_id.unwrap_or(NodeId::NOT_AVAILABLE)),
             hw_id: name.map_or(0, |name| name.hw_id),
-            // What is no report has no number; its place in memory tells it from others of its time.
+            // A datagram that is no report has no number; a hash of its bytes distinguishes it from others of
+            // its time.
             sequence: name.map_or_else(|| nameless(arrived.bytes), |name| name.sequence),
         }
     }
@@ -81,7 +82,7 @@ impl Key {
     }
 }
 
-/// A number for a datagram that has none: of its bytes.
+/// A number for a datagram without one: a hash of its bytes.
 fn nameless(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
@@ -110,7 +111,7 @@ impl Kept {
     }
 }
 
-/// Adds what is wanted of the newest datagrams, and leaves the latest. With `references` only reports that they mean.
+/// Adds the matching ones of the newest datagrams, keeping the latest; with `references`, only those reports.
 pub(super) fn of_recent(
     blocks: &[Arc<Block>],
     wanted: &Wanted,
@@ -148,7 +149,7 @@ pub(super) fn of_recent(
     }
 }
 
-/// The one of the newest datagrams that a name means and that arrived nearest to a time, the latest where none is given.
+/// The matching one of the newest datagrams nearest to a time; without a time, the latest.
 pub(super) fn nearest(
     blocks: &[Arc<Block>],
     wanted: &ReportReference,
@@ -160,14 +161,14 @@ pub(super) fn nearest(
     let near = near.filter(|arrived| (range.from..=range.to).contains(&arrived.time));
     let named = near.filter_map(|arrived| {
         let name = ReportName::of(arrived.bytes).filter(|name| name.is_of(wanted))?;
-        // An exact number before one that may be padded.
+        // An exact number comes before one that may be padded.
         Some(((distance(arrived.time, at), name.sequence != wanted.sequence), arrived, name))
     });
     let (_, arrived, name) = named.min_by_key(|(order, ..)| *order)?;
     Some(Kept { bytes: Bytes::Whole(arrived.bytes.to_vec()), ..Kept::of(&arrived, Some(&name)) })
 }
 
-/// How far a time is from the one that is asked for; without one, how old it is.
+/// Distance of a time from the requested one; without one, its age.
 pub(super) fn distance(time: Nanos, at: Option<Nanos>) -> u64 {
     at.map_or(u64::MAX - time.0, |at| at.0.abs_diff(time.0))
 }
