@@ -1,4 +1,4 @@
-//! The clock of the collector, and the steps of the time of day.
+//! The collector's clock, and changes of the system time.
 
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use inband_model::Nanos;
 
-/// A clock that neither jumps nor goes back, and notices when the time of day does.
+/// A monotonic clock that starts at the system time and detects when that is set.
 ///
-/// It begins at the time of day and runs with the machine's monotonic clock, by which silence and gaps are judged: an
-/// hour that somebody sets the clock forward is no hour of silence. The time of day is kept beside it, as how far it is
-/// ahead. Clones are the same clock.
+/// It runs with the machine's monotonic clock, by which silence and gaps are measured: setting the system
+/// time forward by an hour is no hour of silence. The system time is kept as its offset from this clock.
+/// Clones are the same clock.
 #[derive(Debug, Clone)]
 pub struct Clock(Arc<Inner>);
 
@@ -18,25 +18,25 @@ pub struct Clock(Arc<Inner>);
 struct Inner {
     started: Instant,
     at_start: Nanos,
-    /// How far the time of day is ahead, nanoseconds.
+    /// Offset of the system time, nanoseconds.
     ahead: AtomicI64,
     count: AtomicUsize,
     /// The latest of `count` steps, at most [`MAX_STEPS`].
     steps: Mutex<Vec<ClockStep>>,
 }
 
-/// The time of day was set.
+/// A change of the system time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockStep {
-    /// When that was noticed, on the clock that does not jump.
+    /// When it was detected, by the monotonic clock.
     pub at: Nanos,
-    /// How far the time of day is ahead of that clock from then on, nanoseconds.
+    /// New offset of the system time from the monotonic clock, nanoseconds.
     pub ahead_ns: i64,
-    /// By how much it was set forward, nanoseconds.
+    /// By how much the system time was set forward, nanoseconds.
     pub by_ns: i64,
 }
 
-/// The time of day, and between which times on the monotonic clock it was that.
+/// A reading of the system time, with the monotonic times before and after it.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
     after: Nanos,
@@ -45,7 +45,7 @@ struct Reading {
 }
 
 impl Clock {
-    /// A clock that shows the time of day.
+    /// Creates a clock that shows the system time.
     #[must_use]
     pub fn start() -> Self {
         Self::at(Instant::now(), time_of_day())
@@ -56,7 +56,7 @@ impl Clock {
         Self(Arc::new(Inner { started, at_start, ahead, count, steps }))
     }
 
-    /// The time. Whether the time of day was set is looked at in passing.
+    /// The current time; also checks whether the system time was set.
     #[must_use]
     pub fn now(&self) -> Nanos {
         let reading = self.read();
@@ -64,17 +64,18 @@ impl Clock {
             return reading.before;
         }
         self.follow(|| self.read());
-        // What is stamped now comes behind the step.
+        // Datagrams are stamped after the step.
         self.read().before
     }
 
-    /// How often the time of day was set.
+    /// How often the system time was set.
     #[must_use]
     pub fn steps(&self) -> usize {
         self.0.count.load(Ordering::Acquire)
     }
 
-    /// The steps behind the first `known` ones, oldest first, and counts them as known; only the latest are remembered.
+    /// The steps after the first `known` ones, oldest first; marks them as known. Only the latest steps are
+    /// stored.
     #[must_use]
     pub fn take_steps(&self, known: &mut usize) -> Vec<ClockStep> {
         if self.steps() == *known {
@@ -86,9 +87,9 @@ impl Clock {
         steps[steps.len() - new..].to_vec()
     }
 
-    /// Takes the time of day over, if it was set.
+    /// Follows the system time if it was set.
     fn follow(&self, read: impl FnOnce() -> Reading) {
-        // Each change is whole.
+        // Each change is complete.
         let mut steps = self.0.steps.lock().unwrap_or_else(PoisonError::into_inner);
         let reading = read();
         let ahead = self.0.ahead.load(Ordering::Relaxed);
@@ -114,8 +115,8 @@ impl Clock {
 }
 
 impl Reading {
-    /// By how much the time of day is off from what a clock shows that is `ahead` of the monotonic one; 0 where both may
-    /// be right, as the thread may have waited between two readings.
+    /// Difference of the system time from a clock that is `ahead` of the monotonic one; 0 if it may be
+    /// explained by a pause of the thread between two readings.
     fn difference_from(self, ahead: i64) -> i64 {
         let shown = |monotonic: Nanos| i128::from(monotonic.0) + i128::from(ahead);
         let time_of_day = i128::from(self.time_of_day.0);
@@ -129,7 +130,7 @@ impl Reading {
     }
 }
 
-/// The time of day.
+/// The system time.
 fn time_of_day() -> Nanos {
     nanos(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
@@ -138,9 +139,9 @@ fn nanos(span: Duration) -> Nanos {
     Nanos(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// Differences up to this are not followed: the two clocks are not read at once.
+/// Smaller differences are ignored, because the two clocks are not read at the same instant.
 const TOLERANCE: Nanos = Nanos::from_millis(1);
-/// Steps that are remembered for those who have not asked yet.
+/// Maximum number of steps stored for readers that have not seen them.
 const MAX_STEPS: usize = 64;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The bytes of the reports that events rest on, on their way into history.
+//! The bytes of reports that are evidence of events, for history.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -6,29 +6,29 @@ use inband_model::{Event, EventId, Nanos, ReportBytes, ReportReference};
 
 use crate::recent::Recent;
 
-/// Takes what events rest on out of the newest datagrams.
+/// Finds the evidence of events among the newest datagrams.
 #[derive(Debug)]
 pub(crate) struct Evidence {
     pub(crate) recent: Recent,
-    /// What was given out lately, so that an event that goes on gives each report once; oldest first.
+    /// Recently returned evidence, so that a continuing event returns each report once; oldest first.
     given: VecDeque<(EventId, ReportReference)>,
     is_given: HashSet<(EventId, ReportReference)>,
-    /// How many may be given at once, in thousand-millionths.
+    /// Tokens for further reports, in billionths.
     budget: u64,
     budget_at: Nanos,
     counts: EvidenceCounts,
 }
 
-/// What became of the reports that events rest on.
+/// Counts of reports that are evidence, by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EvidenceCounts {
-    /// Their bytes were handed to history.
+    /// Their bytes were passed to history.
     pub kept: u64,
-    /// Their bytes were not among the newest datagrams any more.
+    /// Their bytes were no longer among the newest datagrams.
     pub gone: u64,
-    /// More came in a second than history takes.
+    /// They exceeded the rate that history accepts.
     pub shed: u64,
-    /// Bytes of the newest datagrams in memory.
+    /// Memory use of the newest datagrams, bytes.
     pub recent_bytes: u64,
 }
 
@@ -44,7 +44,7 @@ impl Evidence {
         }
     }
 
-    /// The bytes of what an event rests on, as far as they were not given before; `now` neither jumps nor goes back.
+    /// The bytes of an event's evidence that were not returned before; `now` is monotonic.
     pub(crate) fn of(&mut self, now: Nanos, event: &Event) -> Vec<ReportBytes> {
         let id = event.id();
         event.evidence.iter().filter_map(|report| self.take(now, id, *report)).collect()
@@ -90,18 +90,18 @@ impl Evidence {
         left.is_some()
     }
 
-    /// What became of reports so far.
+    /// The counts so far.
     pub(crate) fn counts(&self) -> EvidenceCounts {
         EvidenceCounts { recent_bytes: self.recent.bytes() as u64, ..self.counts }
     }
 }
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Reports a second that are given on and on: some gigabytes a day.
+/// Sustained rate of reports per second: some gigabytes a day.
 const PER_SECOND: u64 = 64;
-/// Reports that are given at once.
+/// Maximum burst of reports.
 const MAX_AT_ONCE: u64 = 1_024;
-/// Reports that are remembered as given.
+/// Maximum number of returned reports that are remembered.
 const MAX_GIVEN: usize = 4_096;
 
 #[cfg(test)]

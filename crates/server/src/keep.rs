@@ -1,4 +1,4 @@
-//! How do reports, paths and events become history, without anybody waiting for a disk?
+//! The stage that stores reports, paths and events without waiting for a disk.
 
 use std::sync::Arc;
 
@@ -8,29 +8,29 @@ use inband_store::{Batch, Store};
 
 use inband_export::Stage;
 
-/// The stage that hands everything to the store, in batches. What the store has no room for is counted there.
+/// The stage that passes everything to the store, in batches. The store counts what it has no room for.
 #[derive(Debug)]
 pub struct Keep {
     store: Arc<Store>,
-    /// Whether it waits for room in the store, as a replay does.
+    /// Whether it waits for room in the store, as in a replay.
     waits: bool,
     batch: Batch,
-    /// When the first thing was put into `batch`.
+    /// When the first entry was added to `batch`.
     since: Option<Nanos>,
     now: Nanos,
-    /// When the ledger was kept last.
+    /// When the ledger was last stored.
     ledger_at: Nanos,
 }
 
 impl Keep {
-    /// Keeps history in `store`.
+    /// Stores history in `store`.
     #[must_use]
     pub fn new(store: Arc<Store>) -> Keep {
         let (batch, now, ledger_at) = (Batch::default(), Nanos::ZERO, Nanos::ZERO);
         Keep { store, waits: false, batch, since: None, now, ledger_at }
     }
 
-    /// Keeps what a replay reads: it waits for the store, because a file does not run away.
+    /// Stores what a replay reads, and waits for the store: a file can wait.
     #[must_use]
     pub fn for_replay(store: Arc<Store>) -> Keep {
         Keep { waits: true, ..Keep::new(store) }
@@ -46,7 +46,7 @@ impl Keep {
         if !self.batch.is_empty() {
             let next = Batch { hops: self.store.columns(), ..Batch::default() };
             let batch = std::mem::replace(&mut self.batch, next);
-            // What it sheds is in its tally.
+            // The store's tally counts what is shed.
             let _ = if self.waits { self.store.put(batch) } else { self.store.offer(batch) };
         }
     }
@@ -59,7 +59,7 @@ impl Stage for Keep {
                 let path = path.clone();
                 self.put(|batch| batch.paths.push(path));
             }
-            // Every latency and depth is in the hops.
+            // The hops contain every latency and depth.
             Output::Observation(_) => {}
             Output::Event(event) => {
                 let event = event.clone();
@@ -127,9 +127,9 @@ impl Stage for Keep {
     }
 }
 
-/// Hops that are handed over at once.
+/// Maximum number of hops in a batch.
 const MAX_HOPS: usize = 8_192;
-/// How often the ledger is kept.
+/// Interval between stored ledgers.
 const LEDGER_EVERY: Nanos = Nanos::from_secs(10);
-/// How long something waits for more before it is handed over.
+/// Maximum time that an entry waits in a batch.
 const MAX_WAIT: Nanos = Nanos::from_millis(50);

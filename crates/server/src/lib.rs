@@ -1,11 +1,11 @@
-//! How do reports come in and answers go out?
+//! The collector's server: reports in, answers out.
 //!
-//! [`Monitor`] is the whole of it at work, with one start and one stop.
+//! [`Monitor`] is the complete system, with one start and one stop.
 //!
-//! Reading order: `settings`, `monitor`, then `receive` (datagrams off the socket, stamped and counted) and `pipeline` (what is
-//! done with them: `keep` stores it, `live` shows it as it comes; `recent` has the newest
-//! datagrams, out of which `evidence` takes what events rest on). `api` answers, with the
-//! names people use beside numbers (`named`); `archive` is history as it asks it. `sys` holds the system calls.
+//! Reading order: `settings`, `monitor`, then `receive` (datagrams read from the socket, stamped and counted)
+//! and `pipeline` (how they are processed: `keep` stores the results, `live` streams them; `recent` holds the
+//! newest datagrams, in which `evidence` finds the reports that events are based on). `api` answers, with
+//! names beside numbers (`named`), and queries history through `archive`. `sys` holds the system calls.
 
 mod api;
 mod archive;

@@ -1,4 +1,4 @@
-//! Events and counts as they come, for those who follow them.
+//! Live events and ledgers for streaming listeners.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,29 +10,29 @@ use inband_model::{EventView, LedgerView, Names, Nanos};
 use serde::Serialize;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
-/// The stage that shows events and the ledger to whoever listens. One who is slow misses the oldest of them and is told
-/// how many.
+/// The stage that sends events and the ledger to listeners. A slow listener loses the oldest messages and
+/// receives their number.
 #[derive(Debug, Clone)]
 pub struct Live {
     sender: Sender<Message>,
     names: Arc<Names>,
-    /// Tells this run from others, whose numbers mean other events.
+    /// Identifies this run; numbers of other runs mean other events.
     run: u64,
     latest: Arc<Mutex<Latest>>,
 }
 
-/// Something those who listen are told.
+/// A message to listeners.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
-    /// What it is: `event`, `ledger`, `map` or `flows`.
+    /// Its type: `event`, `ledger`, `map` or `flows`.
     pub(crate) name: &'static str,
-    /// The number of an event.
+    /// The number of the event.
     pub(crate) number: Option<u64>,
     /// A JSON object.
     pub(crate) json: String,
 }
 
-/// The latest events, for those who come back.
+/// The latest events, for listeners that reconnect.
 #[derive(Debug, Default)]
 struct Latest {
     /// The number of the last event.
@@ -40,19 +40,19 @@ struct Latest {
     events: VecDeque<(u64, EventView)>,
 }
 
-/// What one who comes back has missed.
+/// What a reconnecting listener has missed.
 #[derive(Debug, Default)]
 pub(crate) struct Missed {
-    /// Events that can be told again, the earliest first.
+    /// Events that can be sent again, earliest first.
     pub(crate) messages: Vec<Message>,
-    /// Events that cannot.
+    /// Events that can no longer be sent.
     pub(crate) lost: u64,
-    /// The number of the last event before the messages that a listener hears from now on.
+    /// The number of the last event before the messages that the listener receives next.
     pub(crate) last: u64,
 }
 
 impl Live {
-    /// Nobody listens yet; events will have these names beside numbers.
+    /// Creates the stage without listeners; events get these names beside numbers.
     #[must_use]
     pub fn new(names: Arc<Names>) -> Self {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -64,12 +64,13 @@ impl Live {
         self.sender.subscribe()
     }
 
-    /// The id of an event, by which one may come back.
+    /// The id of an event, with which a listener may reconnect.
     pub(crate) fn id(&self, number: u64) -> String {
         format!("{:x}-{number}", self.run)
     }
 
-    /// What came after an event, whose id `id` made; of another run, and of nothing, all that came is lost.
+    /// What came after the event with an id that `id` created; with an id of another run, everything so far
+    /// is lost.
     pub(crate) fn since(&self, id: Option<&str>) -> Missed {
         let latest = self.latest();
         let last = latest.number;
@@ -89,14 +90,14 @@ impl Live {
     }
 
     fn latest(&self) -> MutexGuard<'_, Latest> {
-        // What is in it is whole at any time.
+        // The content is consistent at any time.
         self.latest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells those who listen something that is already JSON.
+    /// Sends listeners a message that is already JSON.
     pub(crate) fn tell_text(&self, name: &'static str, json: String) {
         if self.sender.receiver_count() > 0 {
-            // The last listener may have gone meanwhile.
+            // The last listener may have gone.
             let _ = self.sender.send(Message { name, number: None, json });
         }
     }
@@ -105,7 +106,7 @@ impl Live {
         if self.sender.receiver_count() > 0
             && let Ok(json) = serde_json::to_string(what)
         {
-            // The last listener may have gone meanwhile.
+            // The last listener may have gone.
             let _ = self.sender.send(Message { name, number: None, json });
         }
     }
@@ -124,13 +125,13 @@ impl Stage for Live {
             let mut latest = self.latest();
             latest.number += 1;
             let number = latest.number;
-            // To name an event costs more than to look whether somebody listens.
+            // Naming an event costs more than checking for listeners.
             let message = if self.sender.receiver_count() > 0 { self.message(number, &view) } else { None };
             if latest.events.len() >= MAX_LATEST {
                 latest.events.pop_front();
             }
             latest.events.push_back((number, view));
-            // Under the lock, so that whoever comes back hears each event once.
+            // Under the lock, so that a reconnecting listener receives each event once.
             if let Some(message) = message {
                 let _ = self.sender.send(message);
             }
@@ -146,7 +147,7 @@ impl Stage for Live {
     }
 }
 
-/// Messages a listener may be behind.
+/// Maximum number of messages a listener may be behind.
 const MAX_UNHEARD: usize = 1_024;
-/// Events that are told again to those who come back.
+/// Maximum number of events kept for listeners that reconnect.
 const MAX_LATEST: usize = 1_024;

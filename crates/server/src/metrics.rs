@@ -1,7 +1,7 @@
-//! Metrics: counts and latencies with labels of a bounded number, and no flows.
+//! Metrics: counts and latencies with a bounded number of labels, and none by flow.
 //!
-//! `seen` takes them from the collector and makes typed families of them; `text` writes families for Prometheus, and
-//! the output for OTLP sends the same ones. `chosen` says which nodes and queues have series.
+//! `seen` takes them from the collector and creates typed families; `text` writes families for Prometheus,
+//! and the OTLP output sends the same ones. `chosen` selects the nodes and queues that have series.
 
 mod chosen;
 mod exports;
@@ -21,26 +21,26 @@ use self::chosen::Chosen;
 use crate::archive::Archive;
 use crate::pipeline::Asker;
 
-/// The metrics of one reader, which keeps the series it has begun with.
+/// The metrics of one reader, which keeps the series it started with.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     names: Arc<Names>,
-    /// Whoever reads metrics does not keep the archive open.
+    /// Weak, so that a reader of metrics does not keep the archive open.
     archive: Option<Weak<dyn Archive>>,
     started: Instant,
     chosen: Mutex<Chosen>,
 }
 
 impl Metrics {
-    /// Metrics of a collector with these names and this archive.
+    /// Creates the metrics of a collector with these names and this archive.
     pub(crate) fn new(names: Arc<Names>, archive: Option<&Arc<dyn Archive>>) -> Self {
         let archive = archive.map(Arc::downgrade);
         Self { names, archive, started: Instant::now(), chosen: Mutex::default() }
     }
 
-    /// Every family, of what was seen at this time.
+    /// Every family, from a view of the collector.
     pub(crate) fn families(&self, seen: Seen) -> Vec<Family> {
-        // What is chosen is whole at any time.
+        // The selection is consistent at any time.
         let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = seen.choose(&mut chosen, self.started.elapsed());
         drop(chosen);
@@ -49,7 +49,7 @@ impl Metrics {
     }
 }
 
-/// The metrics of a collector at work, for an output that sends them.
+/// The metrics of a running collector, for an output that sends them.
 #[derive(Debug)]
 pub struct CollectorMetrics {
     asker: Asker,
@@ -57,7 +57,7 @@ pub struct CollectorMetrics {
 }
 
 impl CollectorMetrics {
-    /// The metrics of the collector that answers this asker, with these names and this archive.
+    /// Creates the metrics of the collector behind `asker`, with these names and this archive.
     #[must_use]
     pub fn new(asker: Asker, names: Arc<Names>, archive: Option<&Arc<dyn Archive>>) -> Self {
         Self { asker, metrics: Metrics::new(names, archive) }

@@ -1,4 +1,4 @@
-//! The monitoring system at work: reception, collector, history, live view, outputs and API.
+//! The complete monitoring system: reception, collector, history, live view, outputs and API.
 
 use std::io;
 use std::sync::Arc;
@@ -17,32 +17,33 @@ use crate::metrics::CollectorMetrics;
 use crate::pipeline::{Asker, Outcome, Pipeline};
 use crate::receive::{Feed, Reception};
 
-/// The parts of a monitor. Sockets and the store are open already: what opens them may need privileges that the rest does
-/// not, and their owner says what was granted.
+/// The parts of a monitor. Sockets and the store are already open: opening them may need privileges that the
+/// rest does not, and their owner reports what was granted.
 #[derive(Debug)]
 pub struct MonitorParts {
-    /// The sockets that reports come in by.
+    /// The sockets that receive reports.
     pub reception: Reception,
-    /// What comes in by them.
+    /// The datagrams from these sockets.
     pub feed: Feed,
     /// The settings of the collector.
     pub collector: CollectorSettings,
-    /// History; `None`: none is kept.
+    /// History; `None` if none is kept.
     pub store: Option<Arc<Store>>,
     /// Names beside numbers.
     pub names: Arc<Names>,
-    /// The socket of the API; `None`: nobody is answered.
+    /// The socket of the API; `None` without API.
     pub listening: Option<Listening>,
-    /// The outputs that are set up.
+    /// The configured outputs.
     pub exports: Exports,
-    /// What takes what the collector gives out, beside history and the live view: the stages of `exports` among them.
+    /// The stages that receive the collector's output, besides history and the live view; includes the stages
+    /// of `exports`.
     pub stages: Vec<Box<dyn Stage>>,
 }
 
-/// Everything from the sockets of reports to the answers of the API, while it runs.
+/// Everything from the sockets of reports to the answers of the API, while running.
 ///
-/// [`stop`](Self::stop) ends the parts in the order in which nothing is lost: first what comes in, then the collector with
-/// its stages, which take what it still has to say, then the API, and the store last.
+/// [`stop`](Self::stop) ends the parts in an order that loses nothing: first reception, then the collector
+/// with its stages, which receive its remaining output, then the API, and the store last.
 #[derive(Debug)]
 pub struct Monitor {
     reception: Reception,
@@ -52,16 +53,17 @@ pub struct Monitor {
     store: Option<Arc<Store>>,
 }
 
-/// What is left of a monitor.
+/// The results of a stopped monitor.
 #[derive(Debug)]
 pub struct Stopped {
-    /// The ledger; `None`: the collector has failed.
+    /// The ledger; `None` if the collector has failed.
     pub outcome: Option<Outcome>,
-    /// What became of the reports that were to be stored; `None`: no history was kept, or somebody still holds the store.
+    /// Counts of the reports to store, by outcome; `None` if no history was kept, or the store is still in
+    /// use.
     pub tally: Option<Tally>,
 }
 
-/// Why a monitor does not start.
+/// Why a monitor cannot start.
 #[derive(Debug, Error)]
 pub enum MonitorError {
     /// The collector's thread cannot be started.
@@ -76,7 +78,7 @@ impl Monitor {
     /// Starts every part behind the sockets.
     ///
     /// # Errors
-    /// A thread that cannot be started.
+    /// A thread cannot be started.
     pub fn start(parts: MonitorParts) -> Result<Self, MonitorError> {
         let MonitorParts { reception, feed, collector, store, names, listening, exports, stages } = parts;
         let live = Live::new(Arc::clone(&names));
@@ -94,13 +96,13 @@ impl Monitor {
         Ok(Self { reception, pipeline, exports, api, store })
     }
 
-    /// The sockets that reports come in by.
+    /// The sockets that receive reports.
     #[must_use]
     pub fn reception(&self) -> &Reception {
         &self.reception
     }
 
-    /// Asks the collector, from any thread.
+    /// The handle for queries to the collector, from any thread.
     #[must_use]
     pub fn asker(&self) -> Asker {
         self.pipeline.asker()
@@ -112,13 +114,13 @@ impl Monitor {
         &self.exports
     }
 
-    /// The API, where there is one.
+    /// The API, if configured.
     #[must_use]
     pub fn api(&self) -> Option<&Api> {
         self.api.as_ref()
     }
 
-    /// Whether the collector has come to its end by itself, which is a failure.
+    /// Whether the collector has ended by itself, which is a failure.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.pipeline.is_finished()
@@ -134,7 +136,7 @@ impl Monitor {
             api.stop();
         }
         drop(exports);
-        // Segments are made of what is in the log where nobody else holds the store any more.
+        // The log becomes segments if the store is not in use elsewhere.
         Stopped { outcome, tally: store.and_then(Arc::into_inner).map(Store::close) }
     }
 }

@@ -1,4 +1,4 @@
-//! Names, labels and units beside what the collector says, which stays as it is.
+//! Names, labels and units beside the collector's views, which stay unchanged.
 
 use inband_model::Names;
 use inband_model::api::{
@@ -6,7 +6,7 @@ use inband_model::api::{
     PortView, QueueView,
 };
 
-/// Puts names beside what the collector says.
+/// Adds names to the collector's views.
 pub(crate) trait Named {
     /// A node with its name.
     fn of_node<'a>(&'a self, node: &'a NodeView) -> NamedNode<'a>;
@@ -101,7 +101,7 @@ impl Named for Names {
     }
 }
 
-/// Names a link: node and interface that packets leave by, then those they come in by; `*`: not known.
+/// The id of a link: node and interface that packets leave by, then those they enter by; `*` if unknown.
 fn link_id(link: &LinkView) -> String {
     let interface = |id: Option<u16>| id.map_or_else(|| "*".to_owned(), |id| id.to_string());
     let (egress, ingress) = (interface(link.egress_interface), interface(link.ingress_interface));

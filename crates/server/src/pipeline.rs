@@ -1,4 +1,4 @@
-//! What is done with the datagrams that were received, in which order?
+//! The pipeline: from received datagrams through the collector to the stages.
 
 mod asked;
 
@@ -21,8 +21,8 @@ use crate::evidence::Evidence;
 use crate::receive::{Batch, Feed, ReceptionCounts};
 use crate::recent::Recent;
 
-/// The thread that understands reports: it owns the collector, hands what comes of it to the stages behind it, and
-/// answers questions in between.
+/// The thread that processes reports: it owns the collector, passes its output to the stages, and answers
+/// queries in between.
 #[derive(Debug)]
 pub struct Pipeline {
     stop: Arc<AtomicBool>,
@@ -30,23 +30,23 @@ pub struct Pipeline {
     thread: JoinHandle<Outcome>,
 }
 
-/// What is left when all datagrams have been understood.
+/// What is left after the last datagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// The ledger at the end.
+    /// The final ledger.
     pub ledger: LedgerView,
 }
 
-/// Where the time comes from.
+/// The source of time.
 #[derive(Debug)]
 enum Time {
-    /// The clock that stamps datagrams, and how many of the steps of the time of day the collector knows.
+    /// The clock that stamps datagrams, and how many steps of the system time the collector has received.
     OfClock(Clock, usize),
-    /// A capture that is replayed: the time of its latest datagram.
+    /// A capture being replayed: the time of its latest datagram.
     OfCapture(Nanos),
 }
 
-/// What runs on the thread.
+/// The state of the thread.
 struct Work {
     feed: Feed,
     collector: Collector,
@@ -55,21 +55,21 @@ struct Work {
     stop: Arc<AtomicBool>,
     time: Time,
     past: ReceptionCounts,
-    /// The newest datagrams, and what events rest on of them.
+    /// The newest datagrams, and the evidence found in them.
     evidence: Evidence,
-    /// By how much the time of day was last set forward.
+    /// By how much the system time was last set forward.
     step_ns: i64,
-    /// Hops on their way to the stages; empty in between, and here so that their memory is used again.
+    /// Hops for the stages; empty in between, and stored here to reuse their memory.
     hops: HopColumns,
     ledger_at: Nanos,
     history_at: Nanos,
 }
 
 impl Pipeline {
-    /// Starts to understand what comes out of `feed`.
+    /// Starts processing the datagrams of `feed`.
     ///
     /// # Errors
-    /// When the thread cannot be started.
+    /// The thread cannot be started.
     pub fn start(
         settings: CollectorSettings,
         feed: Feed,
@@ -101,19 +101,19 @@ impl Pipeline {
         Ok(Pipeline { stop, asker: Asker::new(sender), thread })
     }
 
-    /// Asks questions, from any thread.
+    /// The handle for queries, from any thread.
     #[must_use]
     pub fn asker(&self) -> Asker {
         self.asker.clone()
     }
 
-    /// Whether the thread has come to its end: a capture was read, or it failed.
+    /// Whether the thread has ended: a capture was read to its end, or it failed.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.thread.is_finished()
     }
 
-    /// Understands what has been received, and gives what is left; `None` when the thread failed before.
+    /// Processes what has been received, and returns the rest; `None` if the thread failed before.
     #[must_use]
     pub fn stop(self) -> Option<Outcome> {
         self.stop.store(true, Ordering::Relaxed);
@@ -154,7 +154,7 @@ impl Work {
         self.evidence.recent.keep(arrived_at, batch);
     }
 
-    /// Tells the collector when the time of day was set.
+    /// Passes steps of the system time to the collector.
     fn follow_clock(&mut self) {
         let Time::OfClock(clock, known) = &mut self.time else { return };
         for step in clock.take_steps(known) {
@@ -217,7 +217,7 @@ impl Work {
         }
     }
 
-    /// Tells the collector, a few times a second, whether history is being written.
+    /// Informs the collector, a few times a second, whether history is being written.
     fn look_at_history(&mut self, now: Nanos) {
         if now.since(self.history_at) < HISTORY_EVERY {
             return;
@@ -229,7 +229,7 @@ impl Work {
     }
 
     fn give_ledger(&mut self, now: Nanos) {
-        // Streams are many, so the view is made for those who want it.
+        // There are many streams, so the view is created only for stages that want it.
         if self.stages.iter().any(|stage| stage.wants_ledger(now)) {
             let ledger = self.ledger();
             let wanting = self.stages.iter_mut().filter(|stage| stage.wants_ledger(now));
@@ -238,7 +238,7 @@ impl Work {
         }
     }
 
-    /// Confirms the gaps that are still open: what has not come by now does not come.
+    /// Confirms open gaps: datagrams that have not arrived are lost.
     fn finish(&mut self) {
         if let Time::OfCapture(now) = &mut self.time {
             *now = *now + CAPTURE_END;
@@ -259,7 +259,7 @@ impl Work {
                 self.stages[at].wind_up();
             }
         }
-        // Those behind come to their end first: history, which is the first, then keeps what became of their messages.
+        // Later stages end first: history is the first stage and then stores what became of their messages.
         for at in (0..self.stages.len()).rev() {
             if self.stages[at].export().is_none() {
                 self.give_last_ledger(at, now);
@@ -268,11 +268,11 @@ impl Work {
         }
     }
 
-    /// Waits for the outputs of a replay, together, so that those that reach nobody have the same time for it.
+    /// Waits for the outputs of a replay in parallel, so that unreachable ones share one deadline.
     fn drain(&mut self) {
         thread::scope(|scope| {
             for stage in self.stages.iter_mut().filter(|stage| stage.export().is_some()) {
-                // Without a thread it is not waited for, and what is missing is counted.
+                // Without a thread there is no wait, and what is missing is counted.
                 let _ = Builder::new().spawn_scoped(scope, || stage.drain());
             }
         });
@@ -290,7 +290,7 @@ impl Work {
     }
 
     fn answer(&mut self) {
-        // As many as can wait at the same time, so that questions cannot keep reports waiting for long.
+        // At most as many as can be queued, so that queries cannot keep reports waiting for long.
         for _ in 0..MAX_QUESTIONS {
             let Ok(question) = self.questions.try_recv() else { return };
             let now = self.now();
@@ -314,17 +314,17 @@ impl Work {
     }
 }
 
-/// How often the collector hears whether history is being written.
+/// Interval at which the collector is informed whether history is being written.
 const HISTORY_EVERY: Nanos = Nanos(250_000_000);
-/// Longest the thread waits for datagrams before it looks at the time and at questions.
+/// Maximum wait for datagrams before time and queries are checked.
 const PATIENCE: Duration = Duration::from_millis(10);
-/// Hops that are gathered before the stages get them.
+/// Maximum number of hops collected before they are passed to the stages.
 const MAX_HOPS: usize = 4_096;
-/// Questions that may wait for an answer.
+/// Maximum number of pending queries.
 const MAX_QUESTIONS: usize = 64;
-/// A time at which every stage that takes the ledger once in a while wants it.
+/// A time at which every stage with a ledger interval is due.
 const END_OF_TIME: Nanos = Nanos::MAX;
-/// How long a capture goes on behind its last datagram: long enough to confirm gaps and end episodes.
+/// How long a capture continues after its last datagram: long enough to confirm gaps and end episodes.
 const CAPTURE_END: Nanos = Nanos::from_secs(5);
 
 #[cfg(test)]

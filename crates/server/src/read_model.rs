@@ -1,8 +1,8 @@
-//! What the pipeline has published: snapshots that answers are made from, elsewhere than where reports come in.
+//! Published snapshots of the collector, from which answers are created on other threads.
 //!
-//! A snapshot is made when somebody asks and the last one is too old, by the thread that owns the collector; everybody
-//! who asks meanwhile waits for the same one. The more a snapshot costs, the longer it is used: all who ask take at
-//! most a fiftieth of that thread's time for each part, however many they are.
+//! A snapshot is created by the thread that owns the collector, on request if the last one is too old;
+//! concurrent requests wait for the same one. The more a snapshot costs, the longer it is used: all requests
+//! together take at most a fiftieth of that thread's time for each part.
 
 mod flows;
 mod part;
@@ -33,17 +33,17 @@ pub(crate) struct ReadModel {
     metrics: Part<Seen>,
 }
 
-/// The events that the collector knows.
+/// The events known to the collector.
 #[derive(Debug, Default)]
 pub(crate) struct KnownEvents {
-    /// Those that go on, in no order.
+    /// Active events, in any order.
     pub(crate) active: Vec<EventView>,
-    /// The latest that are past, the latest first.
+    /// The latest past events, latest first.
     pub(crate) past: Vec<EventView>,
 }
 
 impl ReadModel {
-    /// Nothing is published yet.
+    /// Creates the model without any snapshot.
     pub(crate) fn new(asker: &Asker) -> Self {
         Self {
             now: Part::new(asker, |sight| sight.now),
@@ -64,27 +64,27 @@ impl ReadModel {
         self.now.get().await.map(|now| *now)
     }
 
-    /// Where every report went.
+    /// The ledger.
     pub(crate) async fn ledger(&self) -> Result<Arc<LedgerView>, Unanswered> {
         self.ledger.get().await
     }
 
-    /// The nodes, by rising id.
+    /// The nodes, sorted by id.
     pub(crate) async fn nodes(&self) -> Result<Arc<Vec<NodeView>>, Unanswered> {
         self.nodes.get().await
     }
 
-    /// The links, by rising ids of the nodes at their ends.
+    /// The links, sorted by the node ids of their ends.
     pub(crate) async fn links(&self) -> Result<Arc<Vec<LinkView>>, Unanswered> {
         self.links.get().await
     }
 
-    /// The egress interfaces, in no order.
+    /// The egress interfaces, in any order.
     pub(crate) async fn ports(&self) -> Result<Arc<Vec<PortView>>, Unanswered> {
         self.ports.get().await
     }
 
-    /// The queues, the deepest first.
+    /// The queues, deepest first.
     pub(crate) async fn queues(&self) -> Result<Arc<Vec<QueueView>>, Unanswered> {
         self.queues.get().await
     }
@@ -94,17 +94,17 @@ impl ReadModel {
         self.flows.get().await
     }
 
-    /// How many flows there are.
+    /// The number of flows.
     pub(crate) async fn flow_count(&self) -> Result<usize, Unanswered> {
         self.flow_count.get().await.map(|count| *count)
     }
 
-    /// The events that the collector knows.
+    /// The events known to the collector.
     pub(crate) async fn events(&self) -> Result<Arc<KnownEvents>, Unanswered> {
         self.events.get().await
     }
 
-    /// What metrics are made of.
+    /// The source of metrics.
     pub(crate) async fn metrics(&self) -> Result<Arc<Seen>, Unanswered> {
         self.metrics.get().await
     }

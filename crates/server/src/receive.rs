@@ -1,4 +1,4 @@
-//! How do datagrams get off their sockets, whatever is done with them?
+//! Reception of datagrams, independent of their processing.
 
 mod batch;
 mod feed;
@@ -22,10 +22,10 @@ use self::worker::Worker;
 use crate::clock::Clock;
 use crate::settings::ReceiveSettings;
 
-/// The sockets reports come in by, each emptied by a thread of its own.
+/// The sockets that receive reports, each read by its own thread.
 ///
-/// Receiving is not understanding: the threads take datagrams off, stamp and count them, and put them into a queue
-/// with a bound. What does not fit is counted as shed.
+/// The threads do not parse: they read datagrams, stamp and count them, and put them into a bounded queue.
+/// What does not fit is counted as shed.
 #[derive(Debug)]
 pub struct Reception {
     addresses: Vec<SocketAddr>,
@@ -47,7 +47,7 @@ pub enum ReceptionError {
     Socket {
         /// The address.
         address: SocketAddr,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A thread cannot be started.
@@ -56,10 +56,10 @@ pub enum ReceptionError {
 }
 
 impl Reception {
-    /// Opens the sockets and starts to empty them into the feed.
+    /// Opens the sockets and starts reading them into the feed.
     ///
     /// # Errors
-    /// When an address cannot be bound, or a thread not started.
+    /// An address cannot be bound, or a thread cannot be started.
     pub fn start(settings: &ReceiveSettings) -> Result<(Reception, Feed), ReceptionError> {
         if settings.listen.is_empty() {
             return Err(ReceptionError::NoAddress);
@@ -98,19 +98,19 @@ impl Reception {
         Ok((reception, feed))
     }
 
-    /// The addresses reports are received on, with the ports the kernel chose.
+    /// The addresses that receive reports, with the ports the kernel chose.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Bytes the kernel keeps for each socket, at least.
+    /// Receive buffer of each socket, at least, bytes.
     #[must_use]
     pub fn buffer_bytes(&self) -> usize {
         self.buffer_bytes
     }
 
-    /// Datagrams taken off the sockets so far from those who may report.
+    /// Number of datagrams read so far from addresses that are allowed to report.
     #[must_use]
     pub fn taken(&self) -> u64 {
         self.inlet.taken()
@@ -122,7 +122,7 @@ impl Reception {
         &self.clock
     }
 
-    /// Takes what has arrived off the sockets, and closes them.
+    /// Reads what has arrived, and closes the sockets.
     pub fn stop(self) {
         drop(self);
     }

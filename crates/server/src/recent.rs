@@ -1,8 +1,8 @@
-//! The newest datagrams, as they arrived.
+//! The newest datagrams, as received.
 //!
-//! A batch is kept as it came out of the queue, so that nothing is copied and nothing is done for a single datagram.
-//! Batches stand in blocks, which questions share: the thread that understands reports neither locks them nor waits for
-//! who reads them. A block that somebody reads is not added to; the next batch begins another one.
+//! A batch is kept as it came out of the queue, so that nothing is copied and single datagrams need no work.
+//! Batches are kept in blocks, which queries share: the thread that processes reports neither locks them nor
+//! waits for readers. A block that is being read is not appended to; the next batch starts another one.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use inband_model::{Nanos, ReportReference};
 
 use crate::receive::Batch;
 
-/// The newest datagrams, up to a number of bytes.
+/// The newest datagrams, up to a bound in bytes.
 #[derive(Debug)]
 pub(crate) struct Recent {
     blocks: VecDeque<Arc<Block>>,
@@ -21,28 +21,28 @@ pub(crate) struct Recent {
     max_bytes: usize,
 }
 
-/// Batches that came after one another.
+/// Consecutive batches.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     batches: Vec<KeptBatch>,
     bytes: usize,
-    /// The times of arrival are in it.
+    /// The first and last time of arrival.
     times: Option<(Nanos, Nanos)>,
 }
 
-/// A batch, and the time of day at which it arrived.
+/// A batch, and the system time of its arrival.
 #[derive(Debug)]
 struct KeptBatch {
     time: Nanos,
     batch: Batch,
 }
 
-/// A datagram as it arrived.
+/// A received datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Arrived<'a> {
-    /// When, by the time of day.
+    /// System time of its arrival.
     pub(crate) time: Nanos,
-    /// Who sent it.
+    /// Sender.
     pub(crate) from: SocketAddr,
     /// The socket it was sent to.
     pub(crate) to: SocketAddr,
@@ -50,12 +50,12 @@ pub(crate) struct Arrived<'a> {
 }
 
 impl Recent {
-    /// Keeps so many bytes; 0: nothing.
+    /// Keeps up to `max_bytes`; 0: nothing.
     pub(crate) fn new(max_bytes: usize) -> Self {
         Self { blocks: VecDeque::new(), bytes: 0, max_bytes }
     }
 
-    /// Keeps a batch that arrived at `time` by the time of day, and forgets the oldest ones.
+    /// Keeps a batch that arrived at the system time `time`, and evicts the oldest ones.
     pub(crate) fn keep(&mut self, time: Nanos, batch: Batch) {
         let cost = batch.cost();
         if cost > self.max_bytes {
@@ -77,8 +77,8 @@ impl Recent {
         }
     }
 
-    /// Joins the last two blocks where they are small since somebody read them, and nobody does now: a question makes
-    /// one more block, and a batch one less.
+    /// Joins the last two blocks if both are small, because a query split them, and neither is being read: a
+    /// query adds one block, and a batch removes one.
     fn join(&mut self) {
         let Some(last) = self.blocks.len().checked_sub(1).filter(|last| *last > 0) else { return };
         if self.blocks[last - 1].bytes + self.blocks[last].bytes > BLOCK_BYTES {
@@ -94,12 +94,12 @@ impl Recent {
         }
     }
 
-    /// The blocks, oldest first, for a question that reads them elsewhere.
+    /// The blocks, oldest first, for a query on another thread.
     pub(crate) fn blocks(&self) -> Vec<Arc<Block>> {
         self.blocks.iter().cloned().collect()
     }
 
-    /// The datagram that a reference means; `None` where it is not kept any more.
+    /// The datagram of a reference; `None` if it is no longer kept.
     pub(crate) fn find(&self, report: &ReportReference) -> Option<(Arrived<'_>, ReportName)> {
         let time = report.received_at;
         let is_in = |block: &&Arc<Block>| block.may_hold(time, time);
@@ -110,7 +110,7 @@ impl Recent {
         })
     }
 
-    /// Bytes it takes in memory.
+    /// Memory use, bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -136,7 +136,7 @@ impl Block {
         self.times = Some((known_first.min(first), known_last.max(last)));
     }
 
-    /// When the first and the last of its datagrams arrived.
+    /// Arrival of the first and of the last datagram.
     pub(crate) fn times(&self) -> Option<(Nanos, Nanos)> {
         self.times
     }
@@ -164,7 +164,7 @@ impl KeptBatch {
     }
 }
 
-/// Bytes of a block: what one question keeps alive beyond its time is as much.
+/// Size of a block, bytes: also what one query keeps alive beyond its time.
 const BLOCK_BYTES: usize = 1 << 20;
 
 #[cfg(test)]

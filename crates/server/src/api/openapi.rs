@@ -1,4 +1,4 @@
-//! How is the API described to programs?
+//! The description of the API in OpenAPI.
 
 mod derived;
 mod typed;
@@ -22,27 +22,27 @@ use super::problem::Problem;
 use super::views::json as answer;
 pub(super) use typed::typed;
 
-/// One thing that can be asked.
+/// One operation of the API.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operation {
     pub(super) method: &'static str,
     pub(super) path: &'static str,
     summary: &'static str,
-    /// The parameters behind the question mark.
+    /// The query parameters.
     parameters: fn() -> Vec<Value>,
-    /// The type of the JSON object that is sent, where there is one.
+    /// The type of the JSON object in the request body, if any.
     body: Option<&'static str>,
-    /// The media type of what may be sent instead.
+    /// The media type of an alternative request body.
     other_body: Option<&'static str>,
     pub(super) answer: Answer,
 }
 
-/// What comes back.
+/// The answer of an operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Answer {
-    /// JSON of a type as [`typed`] reads it.
+    /// JSON of a type, in the notation of [`typed`].
     Json(&'static str),
-    /// Something else, by its media type.
+    /// Another media type.
     Other(&'static str),
 }
 
@@ -51,7 +51,7 @@ const fn get(path: &'static str, summary: &'static str, answer: &'static str) ->
     Operation { method: "get", path, summary, parameters: Vec::new, body: None, other_body: None, answer }
 }
 
-/// A question with the parameters of a type.
+/// An operation with the query parameters of a type.
 const fn ask<Q: JsonSchema>(path: &'static str, summary: &'static str, answer: &'static str) -> Operation {
     Operation { parameters: parameters::<Q>, ..get(path, summary, answer) }
 }
@@ -73,7 +73,7 @@ const fn text(path: &'static str, summary: &'static str) -> Operation {
     Operation { answer: Answer::Other("text/plain"), ..get(path, summary, "") }
 }
 
-/// The parameters of a question, as the schema of its type has them.
+/// The parameters of a request type, from its schema.
 fn parameters<Q: JsonSchema>() -> Vec<Value> {
     let required = required::<Q>();
     let described = properties::<Q>().into_iter().map(|(name, mut schema)| {
@@ -84,7 +84,7 @@ fn parameters<Q: JsonSchema>() -> Vec<Value> {
     described.collect()
 }
 
-/// Everything that can be asked.
+/// Every operation.
 pub(super) const OPERATIONS: [Operation; 38] = [
     text("/healthz", "whether the program runs"),
     text("/readyz", "whether the collector answers and history is being written; 503 with the reason if not"),
@@ -235,7 +235,7 @@ pub(super) async fn document(State(state): State<Shared>) -> Response {
     answer(&document)
 }
 
-/// What can be asked, for people.
+/// The list of operations, for people.
 pub(super) async fn index(State(state): State<Shared>) -> Response {
     let line = |operation: &Operation| {
         let path = format!("{}{}", state.base.as_str(), operation.path);

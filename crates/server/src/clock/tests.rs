@@ -78,7 +78,7 @@ fn at(nanos: u64) -> Nanos {
     Nanos(nanos + 10 * u64::try_from(HOUR).unwrap())
 }
 
-/// What is read at once, where the time of day is `ahead`.
+/// A reading without delay, with the system time `ahead`.
 fn reading(at: u64, ahead: i64) -> Reading {
     let at = self::at(at);
     Reading { after: at, before: at, time_of_day: Nanos(at.0.saturating_add_signed(ahead)) }

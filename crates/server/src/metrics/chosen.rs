@@ -1,8 +1,9 @@
-//! The nodes and queues that have series of their own.
+//! Selection of the nodes and queues that have their own series.
 //!
-//! The number of series is bounded, and ids come from the network, so not every id can have one. Places go to the most
-//! active. A series that has begun stays: it gives up its place only after [`SILENCE`], or to one that is more than
-//! [`FACTOR`] times as active over minutes. So neither many ids that report once nor two that take turns end a series.
+//! The number of series is bounded, and ids come from the network, so not every id can have one. The most
+//! active get one. A series is kept: it is replaced only after [`SILENCE`], or by a candidate more than
+//! [`FACTOR`] times as active over minutes. Neither a flood of ids that report once nor two that alternate
+//! thus end a series.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -18,7 +19,7 @@ pub(super) struct Chosen {
     pub(super) queues: Series<(NodeId, Option<u16>, u8)>,
 }
 
-/// The things of one kind that have series, among all that are known.
+/// The entries of one kind, with or without series.
 #[derive(Debug)]
 pub(super) struct Series<K> {
     most: usize,
@@ -26,24 +27,24 @@ pub(super) struct Series<K> {
     looked_at: Option<Duration>,
 }
 
-/// How active something is at this time.
+/// The current activity of an entry.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Activity {
-    /// Something that only grows with what is reported, or the time of the latest report.
+    /// A value that only increases with reports, or the time of the latest report.
     pub(super) mark: u64,
-    /// What counts at this time, beside the growth of the mark.
+    /// The current level, used instead of the growth of `mark`.
     pub(super) level: f64,
-    /// Whether the growth of `mark` is how active it is; else it says only that something was reported.
+    /// Whether the growth of `mark` is the activity; otherwise it only shows that something was reported.
     pub(super) by_growth: bool,
 }
 
-/// What is known of one.
+/// The state of one entry.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     mark: u64,
     /// Activity, smoothed over [`SMOOTHING`].
     score: f64,
-    /// When something was last reported of it.
+    /// When it was last reported.
     active_at: Duration,
     has_series: bool,
     /// Whether it is still known.
@@ -57,13 +58,13 @@ impl Default for Chosen {
 }
 
 impl Activity {
-    /// By the reports of a node and the hops on stacks of others.
+    /// Activity by reports of the node, and its hops on stacks of others.
     pub(super) fn of_node(node: &NodeView) -> Self {
         let hops = node.latency.map_or(0, |latency| latency.count);
         Self { mark: node.reports + hops, level: 0.0, by_growth: true }
     }
 
-    /// By the depth of a queue; one that is empty and reported comes before one that is not reported.
+    /// Activity by the depth of a queue; an empty queue that is reported ranks before one that is not.
     pub(super) fn of_queue(queue: &QueueView, now: Nanos) -> Self {
         let is_fresh = now.since(queue.last_at) < FRESH;
         let level = f64::from(queue.recent) + f64::from(u8::from(is_fresh));
@@ -76,10 +77,10 @@ impl<K: Copy + Eq + Hash + Ord> Series<K> {
         Self { most, known: HashMap::new(), looked_at: None }
     }
 
-    /// Takes in how active everything is that is known at `now`, a time since the start, and chooses.
+    /// Updates the activity of all entries known at `now`, a time since the start, and selects.
     pub(super) fn look(&mut self, now: Duration, activities: impl IntoIterator<Item = (K, Activity)>) {
         let passed = now.saturating_sub(self.looked_at.unwrap_or_default()).as_secs_f64().max(MIN_PASSED_S);
-        // The first look is all that is known of the time before it.
+        // The first update is the only information about the time before it.
         let is_first = self.looked_at.is_none();
         let weight = if is_first { 1.0 } else { 1.0 - (-passed / SMOOTHING.as_secs_f64()).exp() };
         self.looked_at = Some(now);
@@ -92,12 +93,12 @@ impl<K: Copy + Eq + Hash + Ord> Series<K> {
         self.choose(now);
     }
 
-    /// Whether it has series.
+    /// Whether an entry has a series.
     pub(super) fn has(&self, key: &K) -> bool {
         self.known.get(key).is_some_and(|entry| entry.has_series)
     }
 
-    /// How many are known and have no series.
+    /// The number of entries without a series.
     pub(super) fn left_out(&self) -> usize {
         self.known.values().filter(|entry| !entry.has_series).count()
     }
@@ -113,7 +114,7 @@ impl<K: Copy + Eq + Hash + Ord> Series<K> {
         let free = self.most.saturating_sub(chosen.len());
         for (place, (score, key)) in others.into_iter().enumerate() {
             if place >= free {
-                // The least active one with series is last.
+                // The least active entry with a series is last.
                 let Some((least, out)) = chosen.pop() else { return };
                 if score <= least.max(0.0) * FACTOR && least >= 0.0 || score < 0.0 {
                     return;
@@ -130,7 +131,7 @@ impl<K: Copy + Eq + Hash + Ord> Series<K> {
 }
 
 impl Entry {
-    /// Takes in the activity of the last `passed` seconds, with a weight of 0 to 1 beside what was known.
+    /// Adds the activity of the last `passed` seconds to the score, with a weight of 0 to 1.
     fn take(&mut self, now: Duration, passed: f64, weight: f64, activity: Activity) {
         let growth = activity.mark.saturating_sub(self.mark);
         if growth > 0 {
@@ -143,7 +144,7 @@ impl Entry {
         self.score += (level - self.score) * weight;
     }
 
-    /// The score, or -1 of one that has been silent for so long that its place is free.
+    /// The score, or -1 for an entry that has been silent for so long that its series may be replaced.
     fn rank(&self, now: Duration) -> f64 {
         if now.saturating_sub(self.active_at) >= SILENCE { -1.0 } else { self.score }
     }
@@ -153,15 +154,15 @@ impl Entry {
 const MAX_NODES: usize = 1_000;
 /// Maximum number of queues with series.
 const MAX_QUEUES: usize = 1_000;
-/// Silence after which a series gives up its place to another one.
+/// Silence after which a series may be replaced.
 const SILENCE: Duration = Duration::from_secs(600);
 /// Time over which activity is smoothed.
 const SMOOTHING: Duration = Duration::from_secs(300);
-/// Least time between two looks that rates are taken over, seconds.
+/// Minimum time between two updates for rates, seconds.
 const MIN_PASSED_S: f64 = 1.0;
-/// How many times as active another one has to be.
+/// How many times as active a replacement must be.
 const FACTOR: f64 = 2.0;
-/// For so long a queue counts as reported.
+/// Time after its last report for which a queue counts as reported.
 const FRESH: Nanos = Nanos::from_secs(60);
 
 #[cfg(test)]

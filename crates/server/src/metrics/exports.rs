@@ -1,10 +1,10 @@
-//! What is counted of the outputs.
+//! Metrics of the outputs.
 
 use inband_model::ExportLedger;
 
 use inband_export::{Family, Kind, Sample};
 
-/// The counts of every output, by its name; nothing where none is set up.
+/// The counts of every output, by its name; empty if none is configured.
 pub(super) fn families(exports: &[ExportLedger]) -> Vec<Family> {
     if exports.is_empty() {
         return Vec::new();

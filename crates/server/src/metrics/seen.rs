@@ -1,4 +1,4 @@
-//! What is counted at one time, and the families that are made of it.
+//! A view of the collector's counts, and the metric families created from it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::evidence::EvidenceCounts;
 use crate::pipeline::{ClockView, Sight};
 use crate::receive::ReceptionCounts;
 
-/// What is counted, at one time.
+/// The counts at one time.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     now: Nanos,
@@ -24,12 +24,12 @@ pub(crate) struct Seen {
     reception: ReceptionCounts,
     clock: ClockView,
     flows: usize,
-    /// Every node; those with series once they are chosen.
+    /// Every node; after `choose`, those with series.
     nodes: Vec<NodeView>,
     all_nodes: usize,
-    /// Every queue; those with series once they are chosen.
+    /// Every queue; after `choose`, those with series.
     queues: Vec<QueueView>,
-    /// Nodes and queues that are known and have no series.
+    /// Known nodes and queues without series.
     left_out: [usize; 2],
     active_events: usize,
     exports: Vec<ExportLedger>,
@@ -40,7 +40,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Copies what is needed, so that nothing is written or sorted where reports wait.
+    /// Copies only what is needed, so that nothing is written or sorted on the thread where reports wait.
     pub(crate) fn of(sight: &mut Sight<'_>) -> Self {
         let nodes = sight.collector.nodes();
         let view = sight.ledger();
@@ -64,7 +64,7 @@ impl Seen {
         }
     }
 
-    /// Leaves out the nodes and queues that have no series; `uptime` is the time since the reader's start.
+    /// Removes the nodes and queues without series; `uptime` is the time since the reader's start.
     pub(super) fn choose(mut self, chosen: &mut Chosen, uptime: Duration) -> Self {
         let key = |queue: &QueueView| (queue.node_id, queue.egress_interface, queue.queue_id);
         let Chosen { nodes, queues } = chosen;
@@ -78,7 +78,7 @@ impl Seen {
         self
     }
 
-    /// Every family there is.
+    /// Every family.
     pub(super) fn families(&self, names: &Names, archive: Option<&dyn Archive>) -> Vec<Family> {
         let mut families = self.of_ledger();
         families.extend(self.of_clock());
@@ -162,7 +162,7 @@ impl Seen {
         ]
     }
 
-    /// Why something was not understood, and what no table had room for.
+    /// Families of unparsable reports and of full tables.
     fn of_faults(&self) -> [Family; 3] {
         let samples = |faults: &[FaultCount]| -> Vec<Sample> {
             let sample = |FaultCount { header, fault, count }: &FaultCount| {
@@ -246,7 +246,7 @@ impl Seen {
     }
 }
 
-/// How history is kept.
+/// Families of the store.
 fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
     let help = "Whether history is being written: 1, or 0 while the disk does not take it.";
     let up = Family::gauge("inband_store_up", help).of(is_written);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use inband_export::{Family, Kind, Sample, Value};
 
-/// The families, each with its help and its type in front of its samples.
+/// The families, each with its help and type before its samples.
 pub(crate) fn text(families: &[Family]) -> String {
     let mut out = String::new();
     for Family { name, help, kind, samples } in families {

@@ -1,4 +1,4 @@
-//! How is the collector asked while it works?
+//! Queries to the running collector.
 
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError};
@@ -13,35 +13,35 @@ use crate::evidence::{Evidence, EvidenceCounts};
 use crate::receive::ReceptionCounts;
 use crate::recent::Block;
 
-/// A question: it looks, and sends its answer itself.
+/// A query: it reads the collector, and sends its answer itself.
 pub(super) type Question = Box<dyn FnOnce(&mut Sight<'_>) + Send>;
 
-/// What a question sees.
+/// The state that a query sees.
 #[derive(Debug)]
 pub struct Sight<'a> {
     /// The collector between two datagrams.
     pub collector: &'a mut Collector,
-    /// The time of day.
+    /// The system time.
     pub now: Nanos,
-    /// What was counted where datagrams come in, since the start.
+    /// Counts of reception since the start.
     pub reception: ReceptionCounts,
-    /// How the time of day was set since the start.
+    /// Changes of the system time since the start.
     pub clock: ClockView,
     pub(super) stages: &'a [Box<dyn Stage>],
     pub(super) sockets: &'a [SocketLedger],
     pub(super) evidence: &'a Evidence,
 }
 
-/// How the time of day was set while the collector ran.
+/// Changes of the system time while the collector ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClockView {
-    /// How often.
+    /// Number of changes.
     pub steps: u64,
-    /// By how much it was set forward the last time, nanoseconds; 0: never.
+    /// By how much it was last set forward, nanoseconds; 0 if never.
     pub last_step_ns: i64,
 }
 
-/// Asks questions, from any thread.
+/// A handle for queries, from any thread.
 #[derive(Debug, Clone)]
 pub struct Asker {
     questions: SyncSender<Question>,
@@ -50,7 +50,7 @@ pub struct Asker {
 /// Why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Unanswered {
-    /// Too many questions wait, or the answer took too long.
+    /// Too many queries are pending, or the answer took too long.
     #[error("the collector is busy")]
     Busy,
     /// The collector has stopped.
@@ -65,13 +65,13 @@ impl Sight<'_> {
         ledger(self.collector, self.stages, self.reception, self.sockets)
     }
 
-    /// What became of the reports that events rest on.
+    /// Counts of reports that are evidence, by outcome.
     #[must_use]
     pub fn evidence(&self) -> EvidenceCounts {
         self.evidence.counts()
     }
 
-    /// The newest datagrams, which are read elsewhere.
+    /// The newest datagrams, to be read on another thread.
     pub(crate) fn recent(&self) -> Vec<Arc<Block>> {
         self.evidence.recent.blocks()
     }
@@ -82,10 +82,10 @@ impl Asker {
         Asker { questions }
     }
 
-    /// Asks without waiting: the question runs when its turn comes, and has to send its answer itself.
+    /// Queues a query without waiting: it runs in its turn, and must send its answer itself.
     ///
     /// # Errors
-    /// When it cannot be asked.
+    /// The query cannot be queued.
     pub fn put(&self, question: impl FnOnce(&mut Sight<'_>) + Send + 'static) -> Result<(), Unanswered> {
         self.questions.try_send(Box::new(question)).map_err(|error| match error {
             TrySendError::Full(_) => Unanswered::Busy,
@@ -93,17 +93,17 @@ impl Asker {
         })
     }
 
-    /// Asks, and waits for the answer.
+    /// Runs a query, and waits for the answer.
     ///
     /// # Errors
-    /// When there is none.
+    /// There is no answer.
     pub fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&mut Sight<'_>) -> T + Send + 'static,
     ) -> Result<T, Unanswered> {
         let (sender, answer) = std::sync::mpsc::sync_channel(1);
         self.put(move |sight| {
-            // Whoever asked may have given up.
+            // The caller may have given up.
             let _ = sender.send(question(sight));
         })?;
         answer.recv_timeout(MAX_WAIT).map_err(|error| match error {
@@ -113,7 +113,7 @@ impl Asker {
     }
 }
 
-/// The ledger of the collector, of what comes before it and of the stages behind it.
+/// The ledger of reception, collector and stages.
 pub(super) fn ledger(
     collector: &Collector,
     stages: &[Box<dyn Stage>],
@@ -133,5 +133,5 @@ pub(super) fn ledger(
     view
 }
 
-/// Longest wait for an answer.
+/// Maximum wait for an answer.
 const MAX_WAIT: Duration = Duration::from_secs(5);

@@ -235,7 +235,7 @@ fn with_a_hop(sequence: u32) -> Vec<u8> {
     report_group(7).sequence(sequence).with(individual).build()
 }
 
-/// Counts the first event of lost reports in the ledger, as a store counts what it keeps.
+/// Counts the first event of lost reports in the ledger, as a store counts what it stores.
 #[derive(Default)]
 struct Events(u64);
 
@@ -270,7 +270,7 @@ fn outputs_wind_up_together_and_history_ends_behind_them() {
     assert_eq!(last, ["second finishes", "first finishes", "history gets the ledger", "history finishes"]);
 }
 
-/// Says what it is told at the end.
+/// Records its end.
 struct Ending {
     name: &'static str,
     is_output: bool,

@@ -1,4 +1,4 @@
-//! The flows of a snapshot, found by their ids.
+//! The flows of a snapshot, indexed by id.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use inband_model::FlowId;
 #[derive(Debug)]
 pub(crate) struct Flows {
     snapshot: FlowSnapshot,
-    /// Made when it is first needed, by whoever needs it.
+    /// The index, created on first use.
     places: OnceLock<HashMap<FlowId, usize>>,
 }
 
@@ -20,12 +20,12 @@ impl Flows {
         Self { snapshot, places: OnceLock::new() }
     }
 
-    /// All of them.
+    /// All flows.
     pub(crate) fn all(&self) -> &FlowSnapshot {
         &self.snapshot
     }
 
-    /// The flow of an id.
+    /// The flow with an id.
     pub(crate) fn by_id(&self, id: FlowId) -> Option<FlowView<'_>> {
         let places = self.places.get_or_init(|| {
             self.snapshot.flows().enumerate().map(|(place, flow)| (flow.id, place)).collect()

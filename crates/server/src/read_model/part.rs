@@ -1,4 +1,4 @@
-//! One snapshot, and how it is made anew.
+//! One snapshot, and its renewal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ pub(super) struct Part<T> {
 #[derive(Debug)]
 struct Shared<T> {
     latest: watch::Sender<Option<Published<T>>>,
-    /// Whether a new one is on its way.
+    /// Whether a new one has been requested.
     is_wanted: AtomicBool,
 }
 
@@ -38,10 +38,10 @@ impl<T: Send + Sync + 'static> Part<T> {
         Self { asker: asker.clone(), make, shared: Arc::new(shared) }
     }
 
-    /// The snapshot, made anew where it is too old.
+    /// The snapshot, renewed if it is too old.
     ///
     /// # Errors
-    /// There is none, and none can be made.
+    /// There is none, and none can be created.
     pub(super) async fn get(&self) -> Result<Arc<T>, Unanswered> {
         let mut changes = self.shared.latest.subscribe();
         let known = match &*changes.borrow_and_update() {
@@ -53,7 +53,7 @@ impl<T: Send + Sync + 'static> Part<T> {
         {
             self.shared.is_wanted.store(false, Ordering::Release);
             return match unanswered {
-                // Something older is better than nothing, as long as the collector is there.
+                // An older snapshot is better than none, as long as the collector runs.
                 Unanswered::Busy => known.ok_or(unanswered),
                 Unanswered::Stopped => Err(unanswered),
             };
@@ -68,7 +68,7 @@ impl<T: Send + Sync + 'static> Part<T> {
         }
     }
 
-    /// Has one made.
+    /// Requests a new snapshot.
     fn put(&self) -> Result<(), Unanswered> {
         let (shared, make) = (Arc::clone(&self.shared), self.make);
         let guard = Wanted(shared);
@@ -82,7 +82,7 @@ impl<T: Send + Sync + 'static> Part<T> {
     }
 }
 
-/// What is wanted as long as the question has not been thrown away.
+/// Marks a snapshot as wanted until the query has run or was dropped.
 struct Wanted<T>(Arc<Shared<T>>);
 
 impl<T> Drop for Wanted<T> {
@@ -97,11 +97,11 @@ impl<T> Published<T> {
     }
 }
 
-/// A snapshot is used for at least so many times as long as it took to make it.
+/// A snapshot is used for at least this many times its creation time.
 const COSTS_APART: u32 = 50;
-/// And at least so long.
+/// Minimum time for which a snapshot is used.
 const MIN_AGE: Duration = Duration::from_millis(100);
-/// Longest wait for a snapshot.
+/// Maximum wait for a snapshot.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! How are datagrams kept that came together?
+//! Batches of datagrams that arrived together.
 
 use std::net::SocketAddr;
 
 use inband_model::Nanos;
 
-/// Datagrams that were taken off one socket at one time, in the order they came.
+/// Datagrams read from one socket at one time, in the order of arrival.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// When they were taken off.
+    /// When they were read.
     pub received_at: Nanos,
     /// The socket they were sent to.
     pub session: SocketAddr,
@@ -28,7 +28,7 @@ impl Batch {
         self.datagrams.push((from, self.bytes.len()));
     }
 
-    /// The datagrams and who sent them.
+    /// The datagrams and their senders.
     pub fn iter(&self) -> impl Iterator<Item = (SocketAddr, &[u8])> {
         let mut start = 0;
         self.datagrams.iter().map(move |(from, end)| {
@@ -38,19 +38,19 @@ impl Batch {
         })
     }
 
-    /// How many datagrams there are.
+    /// The number of datagrams.
     #[must_use]
     pub fn len(&self) -> usize {
         self.datagrams.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no datagrams.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.datagrams.is_empty()
     }
 
-    /// Memory it takes, bytes.
+    /// Memory use, bytes.
     pub(crate) fn cost(&self) -> usize {
         let each = size_of::<(SocketAddr, usize)>();
         size_of::<Batch>() + self.bytes.capacity() + self.datagrams.capacity() * each

@@ -1,4 +1,4 @@
-//! Where do datagrams wait to be understood, and what if there is no room?
+//! The queue of datagrams between reception and pipeline, and what it sheds.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use inband_model::{Nanos, SocketLedger};
 use super::batch::Batch;
 use crate::clock::Clock;
 
-/// A queue of batches that is full at a number of bytes, and the counts of what did not come through it.
-/// Batches are stamped by `clock`.
+/// A queue of batches bounded by bytes, with counts of the datagrams that did not pass it. Batches are
+/// stamped by `clock`.
 pub(super) fn feed(queue_bytes: usize, clock: Clock) -> (Inlet, Feed) {
     let (sender, receiver) = sync_channel(MAX_BATCHES);
     let state = Arc::new(State { queue_bytes, ..State::default() });
@@ -22,21 +22,21 @@ pub(super) fn feed(queue_bytes: usize, clock: Clock) -> (Inlet, Feed) {
     )
 }
 
-/// What was received and cannot be read from the queue.
+/// Counts of reception that batches do not contain.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReceptionCounts {
-    /// Datagrams there was no room for in the queue.
+    /// Datagrams for which the queue had no room.
     pub shed: u64,
     /// Datagrams the kernel dropped before the socket was read.
     pub kernel_dropped: u64,
-    /// Datagrams from addresses that may not report.
+    /// Datagrams from addresses that are not allowed to report.
     pub refused: u64,
-    /// Times a socket could not be read.
+    /// How often reading a socket failed.
     pub failures: u64,
 }
 
 impl ReceptionCounts {
-    /// Adds what was counted later.
+    /// Adds later counts.
     pub(crate) fn add(&mut self, later: ReceptionCounts) {
         self.shed += later.shed;
         self.kernel_dropped += later.kernel_dropped;
@@ -45,27 +45,27 @@ impl ReceptionCounts {
     }
 }
 
-/// The end of the queue that is filled.
+/// The sending end of the queue.
 #[derive(Debug, Clone)]
 pub(super) struct Inlet {
     sender: SyncSender<Batch>,
     state: Arc<State>,
 }
 
-/// The end of the queue that is emptied.
+/// The receiving end of the queue.
 #[derive(Debug)]
 pub struct Feed {
     receiver: Receiver<Batch>,
     state: Arc<State>,
-    /// What stamps the datagrams; `None` for a capture, whose time is its own.
+    /// The clock that stamps the datagrams; `None` for a capture, which has its own time.
     clock: Option<Clock>,
-    /// The sockets it comes from.
+    /// The sockets that fill the queue.
     pub(super) sockets: Vec<SocketLedger>,
-    /// Bytes of the newest datagrams that are kept.
+    /// Maximum bytes of the newest datagrams to keep.
     pub(super) recent_bytes: usize,
 }
 
-/// Fills a feed with datagrams of a capture: it waits for room, because a file does not run away.
+/// Fills a feed with datagrams of a capture; it waits for room, because a file can wait.
 #[derive(Debug)]
 pub struct Replay {
     sender: SyncSender<Batch>,
@@ -101,7 +101,7 @@ impl Inlet {
         }
     }
 
-    /// Datagrams that were put in so far, and those there was no room for.
+    /// Number of datagrams put in so far, including those shed.
     pub(super) fn taken(&self) -> u64 {
         self.state.taken.load(Ordering::Relaxed)
     }
@@ -120,7 +120,7 @@ impl Inlet {
 }
 
 impl Replay {
-    /// A feed that is filled by a replay. Time in it is that of the capture.
+    /// A feed that is filled by a replay. Its time is that of the capture.
     #[must_use]
     pub fn feed() -> (Replay, Feed) {
         let (sender, receiver) = sync_channel(MAX_REPLAYED);
@@ -131,7 +131,7 @@ impl Replay {
         )
     }
 
-    /// Puts in a datagram that was captured at `captured_at`; false when nobody reads any more.
+    /// Adds a datagram captured at `captured_at`; false when the feed is no longer read.
     #[must_use]
     pub fn put(&self, captured_at: Nanos, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> bool {
         let mut batch = Batch::new(captured_at, to);
@@ -141,25 +141,25 @@ impl Replay {
 }
 
 impl Feed {
-    /// The clock that stamps the datagrams; `None` for a capture, whose time is its own.
+    /// The clock that stamps the datagrams; `None` for a capture, which has its own time.
     pub(crate) fn clock(&self) -> Option<Clock> {
         self.clock.clone()
     }
 
-    /// The sockets it comes from; none for a capture.
+    /// The sockets that fill the queue; empty for a capture.
     pub(crate) fn sockets(&self) -> &[SocketLedger] {
         &self.sockets
     }
 
-    /// Bytes of the newest datagrams that are kept.
+    /// Maximum bytes of the newest datagrams to keep.
     pub(crate) fn recent_bytes(&self) -> usize {
         self.recent_bytes
     }
 
-    /// The next batch; waits for it so long.
+    /// Waits up to `wait` for the next batch.
     ///
     /// # Errors
-    /// `Timeout` when none came, `Disconnected` when none will come.
+    /// `Timeout` if none came, `Disconnected` if none will come.
     pub fn next(&self, wait: Duration) -> Result<Batch, RecvTimeoutError> {
         let batch = self.receiver.recv_timeout(wait)?;
         if self.clock.is_some() {
@@ -168,7 +168,7 @@ impl Feed {
         Ok(batch)
     }
 
-    /// What was counted since the last call.
+    /// The counts since the last call.
     #[must_use]
     pub fn take_counts(&self) -> ReceptionCounts {
         let State { shed, kernel_dropped, refused, failures, .. } = &*self.state;
@@ -186,11 +186,11 @@ fn count(counter: &AtomicU64, more: u64) {
     counter.fetch_add(more, Ordering::Relaxed);
 }
 
-/// Most batches that wait, however small they are.
+/// Maximum number of queued batches, however small.
 const MAX_BATCHES: usize = 65_536;
-/// Bytes of the newest datagrams of a capture that are kept.
+/// Bytes of the newest datagrams to keep of a capture.
 const REPLAY_RECENT_BYTES: usize = 64 << 20;
-/// Most datagrams of a capture that are read ahead.
+/// Maximum number of datagrams of a capture read ahead.
 const MAX_REPLAYED: usize = 1_024;
 
 #[cfg(test)]

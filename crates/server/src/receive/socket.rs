@@ -1,4 +1,4 @@
-//! How are the sockets of one address opened?
+//! Opening the sockets of one address.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -14,7 +14,7 @@ use crate::sys;
 pub(super) struct Group {
     pub(super) sockets: Vec<UdpSocket>,
     pub(super) address: SocketAddr,
-    /// Bytes the kernel keeps for each.
+    /// Receive buffer of each socket, bytes.
     pub(super) buffer_bytes: usize,
 }
 
@@ -22,9 +22,9 @@ pub(super) struct Group {
 pub(super) fn open_group(address: SocketAddr, settings: &ReceiveSettings) -> io::Result<Group> {
     let workers = u32::from(settings.workers.get());
     let first = open(address, settings)?;
-    // Where the kernel was to choose the port, it has chosen it for the first one.
+    // For port 0, the kernel has chosen a port for the first socket.
     let address = first.local_addr()?.as_socket().unwrap_or(address);
-    // The kernel keeps as much again for what it notes beside each datagram.
+    // The kernel reports twice the size, including its bookkeeping for each datagram.
     let buffer_bytes = first.recv_buffer_size()? / 2;
     let mut sockets = vec![UdpSocket::from(first)];
     for _ in 1..workers {
@@ -39,22 +39,23 @@ pub(super) fn open_group(address: SocketAddr, settings: &ReceiveSettings) -> io:
 fn open(address: SocketAddr, settings: &ReceiveSettings) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
     if address.is_ipv6() {
-        // Whoever wants both families names both, and each report shows the address it came from.
+        // Both families are received by listing both addresses, and each report shows the address it came
+        // from.
         socket.set_only_v6(true)?;
     }
     if settings.workers.get() > 1 {
         socket.set_reuse_port(true)?;
     }
-    // The kernel grants what it may, which is looked at afterwards.
+    // Without the privilege the kernel grants less; the size is checked afterwards.
     if sys::force_receive_buffer(socket.as_fd(), settings.socket_buffer_bytes).is_err() {
         socket.set_recv_buffer_size(usize::try_from(settings.socket_buffer_bytes).unwrap_or(usize::MAX))?;
     }
-    // Kernels before 5.0 have no such offload, and hand over datagrams one by one.
+    // Kernels before 5.0 have no such offload, and deliver datagrams one by one.
     let _ = sys::offload_segments(socket.as_fd());
     socket.set_read_timeout(Some(PATIENCE))?;
     socket.bind(&address.into())?;
     Ok(socket)
 }
 
-/// How often a worker without datagrams looks whether it is to stop.
+/// Interval at which an idle worker checks whether to stop.
 const PATIENCE: Duration = Duration::from_millis(20);

@@ -159,7 +159,7 @@ fn sender(to: SocketAddr) -> UdpSocket {
     socket
 }
 
-/// Waits for so many datagrams.
+/// Waits for this many datagrams.
 fn take(feed: &Feed, datagrams: usize) -> Vec<Batch> {
     let mut batches: Vec<Batch> = Vec::new();
     while batches.iter().map(Batch::len).sum::<usize>() < datagrams {
@@ -168,7 +168,7 @@ fn take(feed: &Feed, datagrams: usize) -> Vec<Batch> {
     batches
 }
 
-/// Takes what is there and counts it.
+/// Takes the pending datagrams and counts them.
 fn drain(feed: &Feed) -> u64 {
     std::iter::from_fn(|| feed.next(Duration::ZERO).ok())
         .map(|batch| u64::try_from(batch.len()).unwrap())

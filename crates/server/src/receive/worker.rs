@@ -1,4 +1,4 @@
-//! What does a thread do that empties one socket?
+//! The thread that reads one socket.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
@@ -16,7 +16,7 @@ use super::feed::Inlet;
 use crate::clock::Clock;
 use crate::sys::{self, Message, Messages};
 
-/// Takes datagrams off one socket, stamps them and puts them into the queue.
+/// Reads datagrams from one socket, stamps them and puts them into the queue.
 pub(super) struct Worker {
     socket: UdpSocket,
     session: SocketAddr,
@@ -40,12 +40,12 @@ impl Worker {
         Worker { socket, session, allow: allow.to_vec(), inlet, stop, clock, dropped: 0 }
     }
 
-    /// Starts it, and gives with which priority it runs: privileges are needed for that, and may be dropped soon.
+    /// Starts the thread and returns its priority. The priority needs privileges that may be dropped soon.
     pub(super) fn spawn(self, runs_first: bool) -> io::Result<(JoinHandle<()>, &'static str)> {
         let (sender, priority) = sync_channel(1);
         let run = move || {
             let priority = if runs_first { sys::run_first() } else { None };
-            // Whoever starts it waits for this.
+            // The starting thread waits for this.
             let _ = sender.send(priority.unwrap_or("normal"));
             self.run();
         };
@@ -63,13 +63,13 @@ impl Worker {
                 self.count_drops();
             }
         }
-        // What has arrived was received, so it is taken too, as long as it does not go on and on.
+        // What has arrived counts as received, so it is read too, within a time limit.
         let stopped_at = Instant::now();
         while stopped_at.elapsed() < LAST_ORDERS && self.receive(&mut messages) {}
         self.count_drops();
     }
 
-    /// Takes what is there; false when nothing came for a while.
+    /// Reads the pending datagrams; false when none came for a while.
     fn receive(&mut self, messages: &mut Messages) -> bool {
         match messages.receive(self.socket.as_fd()) {
             Ok(()) => {
@@ -80,7 +80,7 @@ impl Worker {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => false,
             Err(_) => {
                 self.inlet.count_failure();
-                // A fault that lasts must not keep the processor busy.
+                // A persistent fault must not keep the processor busy.
                 std::thread::sleep(COUNT_EVERY);
                 false
             }
@@ -111,7 +111,7 @@ impl Worker {
     }
 
     fn count_drops(&mut self) {
-        // A kernel without this count has nothing to say, here and at the next time.
+        // A kernel without this count has none later either.
         let Ok(dropped) = sys::dropped(self.socket.as_fd()) else { return };
         let more = dropped.wrapping_sub(self.dropped);
         self.dropped = dropped;
@@ -121,16 +121,16 @@ impl Worker {
     }
 }
 
-/// The datagrams of one piece; an empty piece is one empty datagram.
+/// The datagrams of one coalesced piece; an empty piece is one empty datagram.
 fn datagrams<'a>(message: &Message<'a>) -> impl Iterator<Item = &'a [u8]> {
     let size = message.segment_bytes.unwrap_or(message.bytes.len()).max(1);
     let empty = message.bytes.is_empty().then_some(message.bytes);
     message.bytes.chunks(size).chain(empty)
 }
 
-/// How often the kernel's count of drops is read.
+/// Interval at which the kernel's count of drops is read.
 const COUNT_EVERY: Duration = Duration::from_millis(100);
-/// How long a worker goes on after it is to stop, while datagrams are there.
+/// How long a stopped worker continues while datagrams arrive.
 const LAST_ORDERS: Duration = Duration::from_millis(500);
-/// Who sent a datagram without an address.
+/// Sender of a datagram without an address.
 const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED), 0);

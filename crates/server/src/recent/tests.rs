@@ -13,7 +13,7 @@ fn the_newest_are_kept_in_bounded_memory() {
     }
     let times: Vec<u64> = times(&recent);
     assert_eq!(times, Vec::from_iter(20_000 - times.len() as u64..20_000), "no hole, the oldest are gone");
-    // What is kept fills the room but for a block, and each batch costs little more than its bytes.
+    // The content fills the bound up to one block, and each batch costs little more than its bytes.
     assert!(recent.bytes() > 3 * BLOCK_BYTES && times.len() > 3_000, "{} {}", recent.bytes(), times.len());
     let is_there = |number: u64| recent.find(&reference(number)).is_some();
     assert!(is_there(19_999) && is_there(20_000 - times.len() as u64) && !is_there(0));

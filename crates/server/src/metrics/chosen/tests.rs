@@ -24,7 +24,8 @@ fn nodes_that_report_once_take_no_series_and_a_busy_one_does_in_time() {
     let count = |round: u64| (0..10_u64).map(move |node| (node, reports(round * (node + 1) * 15)));
     series.look(at(15), count(1));
     for round in 2..200 {
-        // A thousand ids a second, each reported once, and one node that reports ten times as often as the least.
+        // A thousand ids a second, each reported once, and one node that reports ten times as often as the
+        // least active.
         let flood = (0..1_000).map(|number| (1_000_000 + round * 1_000 + number, reports(1)));
         let busy = std::iter::once((77, reports((round - 1) * 150)));
         series.look(at(15 * round), count(round).chain(flood).chain(busy));
