@@ -1,4 +1,4 @@
-//! What does `collector.toml` hold?
+//! The settings of the monitoring system: `collector.toml`.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,33 +14,33 @@ use inband_model::{Prefix, quantity};
 use inband_store::StoreSettings;
 use serde::{Deserialize, Serialize};
 
-/// Everything that can be set about the monitoring system: `collector.toml`.
+/// All settings of the monitoring system: `collector.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// `[process]`: as whom the collector runs.
+    /// `[process]`: the user of the process.
     pub process: ProcessSettings,
-    /// `[receive]`: where reports come in.
+    /// `[receive]`: reception of reports.
     pub receive: ReceiveSettings,
-    /// `[api]`: where answers go out.
+    /// `[api]`: the HTTP API.
     pub api: ApiSettings,
-    /// `[store]`: where history is kept.
+    /// `[store]`: the store of history.
     pub store: HistorySettings,
-    /// `[names]`: how people call things.
+    /// `[names]`: names of nodes, interfaces, hosts and subnets.
     pub names: NameSettings,
-    /// `[ledger]`: how reports are counted.
+    /// `[ledger]`: accounting of reports.
     pub ledger: LedgerSettings,
-    /// `[paths]`: how flows are followed.
+    /// `[paths]`: tracking of flows.
     pub paths: PathSettings,
-    /// `[ports]`: what is kept of nodes and interfaces.
+    /// `[ports]`: state of nodes and interfaces.
     pub ports: PortSettings,
-    /// `[events]`: what is announced, and when.
+    /// `[events]`: detection and announcement of events.
     pub events: EventSettings,
-    /// `[[webhook]]`: who is told of events over HTTP.
+    /// `[[webhook]]`: events over HTTP.
     pub webhook: Vec<WebhookSettings>,
-    /// `[jsonl]`: messages in files.
+    /// `[jsonl]`: messages to files.
     pub jsonl: JsonlSettings,
-    /// `[otlp]`: traces and metrics to a receiver of OTLP.
+    /// `[otlp]`: traces and metrics to an OTLP receiver.
     pub otlp: OtlpSettings,
     /// `[nats]`: messages to NATS JetStream.
     pub nats: NatsSettings,
@@ -49,7 +49,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What the collector is given.
+    /// The settings of the collector.
     #[must_use]
     pub fn collector(&self) -> CollectorSettings {
         CollectorSettings {
@@ -64,7 +64,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// What outputs are given.
+    /// The settings of the outputs.
     #[must_use]
     pub fn exports(&self) -> ExportSettings<'_> {
         let scheme = if self.api.tls_certificate.as_os_str().is_empty() { "http" } else { "https" };
@@ -80,69 +80,72 @@ impl Settings {
     }
 }
 
-/// As whom the collector runs.
+/// The user of the process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProcessSettings {
-    /// The user that root becomes once ports and certificate are open. Default empty: the one that started it.
+    /// The user that root switches to once ports and certificate are open. Default empty: the user that
+    /// started it.
     pub user: String,
 }
 
-/// How people call what reports name by number.
+/// Names for what reports identify by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NameSettings {
-    /// File with `[[node]]`, `[[interface]]`, `[[host]]` and `[[subnet]]`, as `inband convert` writes it of a topology.
-    /// Default empty: numbers are all there is.
+    /// File with `[[node]]`, `[[interface]]`, `[[host]]` and `[[subnet]]`, as `inband convert` writes it from
+    /// a topology. Default empty: numbers only.
     pub file: PathBuf,
 }
 
-/// Where answers go out.
+/// The HTTP API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ApiSettings {
     /// Address of the API, the metrics and the health endpoints. Default `127.0.0.1:8080`.
     #[serde(with = "quantity::address")]
     pub listen: SocketAddr,
-    /// What callers have to show, as `Authorization: Bearer`; empty: nothing. Must not be empty where `listen` is not
-    /// a loopback address. Default empty.
+    /// Token that callers must present as `Authorization: Bearer`; empty: none. Must not be empty where
+    /// `listen` is not a loopback address. Default empty.
     pub token: String,
-    /// A second token, whose callers may ask, but neither acknowledge nor silence events; empty: there is none. Needs
-    /// `token` beside it. Default empty.
+    /// A second token that grants reading, but neither acknowledging nor silencing events; empty: none.
+    /// Requires `token`. Default empty.
     pub read_token: String,
-    /// The path under which a reverse proxy shows the API, such as `/inband`; requests come with it or without it.
-    /// Default empty.
+    /// The path under which a reverse proxy publishes the API, such as `/inband`; requests come with or
+    /// without it. Default empty.
     pub base_path: String,
-    /// Whether browsers are shown the web page at `/`. Default true.
+    /// Whether browsers get the web page at `/`. Default true.
     pub page: bool,
-    /// File with the certificate and those that vouch for it, PEM; with it the API speaks TLS. It is read again when it
-    /// changes. Default empty: no TLS.
+    /// File with the certificate and its chain, PEM; it enables TLS. It is read again when it changes.
+    /// Default empty: no TLS.
     pub tls_certificate: PathBuf,
     /// File with the certificate's key, PEM. Default empty.
     pub tls_key: PathBuf,
-    /// Connections at the same time. For one more, whoever has been silent, slow or idle for longest has to go.
-    /// Default 256.
+    /// Maximum number of concurrent connections. A further one evicts the one that has been silent, slow or
+    /// idle for longest. Default 256.
     pub max_connections: usize,
-    /// Connections of one peer at the same time: an IPv4 address, or the first 64 bits of an IPv6 address. Default 128.
+    /// Maximum number of concurrent connections of one peer: an IPv4 address, or the first 64 bits of an IPv6
+    /// address. Default 128.
     pub max_connections_per_peer: usize,
-    /// Connections that follow `/api/v1/stream` at the same time; for one more, the slowest or oldest has to go. Default 64.
+    /// Maximum number of concurrent streams (`/api/v1/stream`); a further one evicts the slowest or oldest.
+    /// Default 64.
     pub max_streams: usize,
-    /// Longest time for a TLS handshake, and for the headers of a request, seconds. Default 10.
+    /// Maximum time for a TLS handshake, and for the headers of a request, seconds. Default 10.
     pub header_seconds: u64,
-    /// Longest time for the body of a request, seconds. Default 10.
+    /// Maximum time for the body of a request, seconds. Default 10.
     pub body_seconds: u64,
-    /// Longest time between two requests of a connection, seconds. Default 60.
+    /// Maximum time between two requests of a connection, seconds. Default 60.
     pub idle_seconds: u64,
-    /// Longest time in which a caller takes nothing of an answer, seconds. Default 30.
+    /// Maximum time in which a caller reads nothing of an answer, seconds. Default 30.
     pub unread_seconds: u64,
-    /// Longest time a question in SQL may take, seconds. Default 10.
+    /// Maximum time of an SQL query, seconds. Default 10.
     pub query_seconds: u64,
-    /// Most memory a question in SQL may take, bytes. Default 268,435,456.
+    /// Maximum memory of an SQL query, bytes. Default 268,435,456.
     pub query_bytes: usize,
-    /// Most rows the answer to a question in SQL may have. Default 100,000.
+    /// Maximum number of rows of the answer to an SQL query. Default 100,000.
     pub query_rows: usize,
-    /// Most memory for what nodes, interfaces, queues and links have shown in the last ten minutes, bytes, about; 0: that
-    /// is not kept. Default 268,435,456.
+    /// Approximate maximum memory for values of nodes, interfaces, queues and links in the last ten minutes,
+    /// bytes; 0: they are not kept. Default 268,435,456.
     pub window_bytes: usize,
 }
 
@@ -171,19 +174,20 @@ impl Default for ApiSettings {
     }
 }
 
-/// Where history is kept, and how much of it.
+/// The store of history, and its limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HistorySettings {
-    /// The directory; made when it is not there; empty: nothing is kept. Default `inband-data`.
+    /// The directory, created if missing; empty: no history is kept. Default `inband-data`.
     pub path: PathBuf,
     /// How long history is kept, such as `36h`, `7d`, `1y`. Default `7d`.
     #[serde(with = "quantity::time")]
     pub retain: Duration,
-    /// How large all of it may be, such as `500MB`, `20GB`, `1TB`. Default `20GB`.
+    /// Maximum size of the history, such as `500MB`, `20GB`, `1TB`. Default `20GB`.
     #[serde(with = "quantity::size")]
     pub max_size: u64,
-    /// The same for single tables, such as `minutes = "1y"`. Default: `retain`, and ten times as long for `minutes`.
+    /// How long single tables are kept, such as `minutes = "1y"`. Default: `retain`, and ten times as long
+    /// for `minutes`.
     #[serde(with = "quantity::times", skip_serializing_if = "BTreeMap::is_empty")]
     pub retain_tables: BTreeMap<String, Duration>,
 }
@@ -197,7 +201,7 @@ impl Default for HistorySettings {
 }
 
 impl HistorySettings {
-    /// What the store is given; `None` where nothing is kept.
+    /// The settings of the store; `None` if no history is kept.
     #[must_use]
     pub fn store(&self) -> Option<StoreSettings> {
         let HistorySettings { path, retain, retain_tables, max_size } = self.clone();
@@ -212,32 +216,33 @@ impl HistorySettings {
     }
 }
 
-/// Where reports come in.
+/// Reception of reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReceiveSettings {
-    /// Addresses to receive reports on, of every version on each; `[::]` takes IPv6 alone, and `0.0.0.0` beside it IPv4.
-    /// Default `127.0.0.1:32766`.
+    /// Addresses to receive reports of every version on; `[::]` receives IPv6 only, and `0.0.0.0` beside it
+    /// IPv4. Default `127.0.0.1:32766`.
     #[serde(with = "quantity::addresses")]
     pub listen: Vec<SocketAddr>,
-    /// Sockets and threads for each address, 1 to 255. Default 1.
+    /// Number of sockets and threads for each address, 1 to 255. Default 1.
     #[serde(with = "quantity::threads")]
     pub workers: NonZeroU8,
-    /// Prefixes reports may come from; empty: any. Default empty.
+    /// Prefixes from which reports are accepted; empty: all. Default empty.
     pub allow: Vec<Prefix>,
-    /// Whether reports, and INT in them, are also read as deployed implementations write them where they depart from
-    /// the formats. Default false.
+    /// Whether reports, and INT in them, are also parsed in the variants of deployed implementations that
+    /// deviate from the formats. Default false.
     pub lenient: bool,
-    /// Bytes the kernel may keep for each socket. Without the capability `CAP_NET_ADMIN` it grants at most
+    /// Receive buffer of each socket, bytes. Without the capability `CAP_NET_ADMIN` the kernel grants at most
     /// `net.core.rmem_max`. Default 67,108,864: a tenth of a second of the reports of one fast switch.
     pub socket_buffer_bytes: u32,
-    /// Bytes that may wait to be understood, for all sockets together; more is shed. Default 67,108,864.
+    /// Maximum bytes waiting to be processed, for all sockets together; more is shed. Default 67,108,864.
     pub queue_bytes: usize,
-    /// Bytes of the newest datagrams that are kept as they arrived, for those who ask for the bytes of a report and as the
+    /// Bytes of the newest datagrams that are kept as received, for requests for a report's bytes and as
     /// evidence of events; 0: none. Default 67,108,864.
     pub recent_bytes: usize,
-    /// Whether the threads that empty the sockets run before everything that is not real-time, where the process may have
-    /// that (`CAP_SYS_NICE`, or `ulimit -r 1`). They only move datagrams into the queue. Default true.
+    /// Whether the threads that read the sockets run before everything that is not real-time, if the process
+    /// is allowed to (`CAP_SYS_NICE`, or `ulimit -r 1`). They only move datagrams into the queue. Default
+    /// true.
     pub run_first: bool,
 }
 
@@ -256,7 +261,7 @@ impl Default for ReceiveSettings {
     }
 }
 
-/// UDP port that reports are sent to by custom.
+/// The customary UDP port of reports.
 pub(crate) const REPORT_PORT: u16 = 32_766;
 
 #[cfg(test)]

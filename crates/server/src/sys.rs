@@ -1,7 +1,7 @@
-//! Which system calls does receiving need that no safe crate makes?
+//! System calls for reception that no safe crate offers.
 //!
-//! `recvmmsg` of the `nix` crate leaves the lengths of the last call in the headers, so that the size of the
-//! segments is missing from the second call on; `SO_MEMINFO`, `UDP_GRO` and `sched_setscheduler` are in none.
+//! `recvmmsg` of the `nix` crate leaves the lengths of the last call in the headers, so the segment size is
+//! missing from the second call on; `SO_MEMINFO`, `UDP_GRO` and `sched_setscheduler` are in none.
 #![allow(unsafe_code)]
 
 mod messages;

@@ -1,4 +1,4 @@
-//! How values were spread in the last ten seconds, minute and ten minutes: what a page is coloured by while it is live.
+//! Distributions of recent values: the last ten seconds, minute and ten minutes, for the live page.
 
 mod buckets;
 mod ring;
@@ -19,20 +19,20 @@ use self::ring::Ring;
 pub(crate) type PortKey = (NodeId, Option<u16>);
 /// A queue of an egress interface.
 pub(crate) type QueueKey = (NodeId, Option<u16>, u8);
-/// A link: the node and interface that packets leave by, then those they come in by.
+/// A link: node and interface that packets leave by, then those they enter by.
 pub(crate) type LinkKey = (NodeId, Option<u16>, NodeId, Option<u16>);
 
-/// The stage that follows what nodes, interfaces, queues and links were like lately. Copies show the same.
+/// The stage that keeps recent values of nodes, interfaces, queues and links. Clones share one state.
 #[derive(Debug, Clone)]
 pub struct Windows {
     followed: Arc<Mutex<Followed>>,
     answers: Arc<Mutex<Answers>>,
 }
 
-/// The latest answers, and when they were made.
+/// The latest answers, with their creation times.
 type Answers = BTreeMap<Window, (Instant, Arc<Lately>)>;
 
-/// What is followed.
+/// The values kept.
 #[derive(Debug)]
 struct Followed {
     ports: Ring<PortKey>,
@@ -41,28 +41,29 @@ struct Followed {
     max_bytes: usize,
 }
 
-/// What was so lately, in one window.
+/// Recent values, in one window.
 #[derive(Debug, Default)]
 pub(crate) struct Lately {
     /// Hop latency by egress interface.
     pub(crate) ports: BTreeMap<PortKey, Sums>,
     /// Occupancy by queue.
     pub(crate) queues: BTreeMap<QueueKey, Sums>,
-    /// Time over links.
+    /// Link latency by link.
     pub(crate) links: BTreeMap<LinkKey, Sums>,
 }
 
 impl Windows {
-    /// Nothing has come yet. Takes at most about `max_bytes`; where they do not do, what is longest ago goes first.
+    /// Creates the stage without values. It takes at most about `max_bytes`; the oldest values are evicted
+    /// first.
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
         let followed = Followed { ports: Ring::new(), queues: Ring::new(), links: Ring::new(), max_bytes };
         Self { followed: Arc::new(Mutex::new(followed)), answers: Arc::default() }
     }
 
-    /// What was so lately, up to a time in seconds since 1970. All who ask within half a second share an answer.
+    /// The recent values up to `now`, seconds since 1970. Requests within half a second share an answer.
     pub(crate) fn lately(&self, window: Window, now: u64) -> Arc<Lately> {
-        // Whoever asks meanwhile waits for the same answer.
+        // Concurrent requests wait for the same answer.
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, lately)) = answers.get(&window)
             && at.elapsed() < ANSWER_AGE
@@ -83,14 +84,14 @@ impl Windows {
         lately
     }
 
-    /// Bytes that it takes, about.
+    /// Approximate memory use, bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.followed().bytes()
     }
 
     fn followed(&self) -> MutexGuard<'_, Followed> {
-        // Counts are whole at any time.
+        // Counts are consistent at any time.
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -112,7 +113,7 @@ impl Followed {
         for (place, report) in hops.reports().iter().enumerate() {
             let second = seconds_of(report);
             self.turn(second);
-            // The hop before, and when the packet left it.
+            // The previous hop, and when the packet left it.
             let mut before: Option<(u64, NodeId, Option<u16>, u64)> = None;
             for hop in hops.hops_of(place) {
                 let node = value(HopField::NodeId, hop).and_then(|node| u32::try_from(node).ok());
@@ -129,7 +130,7 @@ impl Followed {
                 if let (Some(queue), Some(depth)) = (queue, depth) {
                     self.queues.record((node, interface, u8::try_from(queue).unwrap_or(u8::MAX)), depth);
                 }
-                // A clock of 32 bits says nothing beside another.
+                // A 32-bit clock cannot be compared with another clock.
                 let wide = |time: &u64| *time > u64::from(u32::MAX);
                 let number = value(HopField::HopIndex, hop).unwrap_or(0);
                 let came = value(HopField::IngressTimestamp, hop).filter(wide);
@@ -147,7 +148,7 @@ impl Followed {
         }
     }
 
-    /// Begins a new second where it is one.
+    /// Starts a new second if `second` is one.
     fn turn(&mut self, second: u64) {
         let turned = self.ports.turn(second) | self.queues.turn(second) | self.links.turn(second);
         while turned && self.bytes() > self.max_bytes {
@@ -180,7 +181,7 @@ fn seconds_of(report: &ReportRecord) -> u64 {
     report.received_at.0 / 1_000_000_000
 }
 
-/// How long an answer is used.
+/// Time for which an answer is used.
 const ANSWER_AGE: Duration = Duration::from_millis(500);
 
 #[cfg(test)]

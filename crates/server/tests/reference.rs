@@ -1,4 +1,4 @@
-//! Do the settings of a collector in the documentation, taken together, name every key that the program knows?
+//! The settings in the documentation, taken together, name every key that the program knows.
 #![allow(clippy::unwrap_used, reason = "a file of ours that cannot be read fails the test")]
 
 use inband_server::Settings;
@@ -18,7 +18,7 @@ fn every_known_key_of_every_table_is_there() {
     assert!(tables > 20, "{tables} tables");
 }
 
-/// The blocks of a document that show tables of `collector.toml`, apart from those that come up again.
+/// The blocks of a document with tables of `collector.toml`, except repeated ones.
 fn settings(document: &str) -> String {
     let blocks = document.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     blocks.filter(|block| block.starts_with('[') || block.starts_with("# ")).collect()

@@ -1,5 +1,4 @@
-//! Does memory stay within its bound, and is every report accounted for, where flows and nodes are made up and history
-//! is kept?
+//! Bounded memory and complete accounting with spoofed flows and nodes, and history.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its world is to fail")]
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,7 +19,7 @@ fn made_up_flows_and_nodes_are_all_counted_and_stored() {
     assert_eq!(grown.reports, 40_000);
 }
 
-/// Prints how much memory there is at each tenth of the way.
+/// Prints the memory at each tenth of the run.
 #[test]
 #[ignore = "takes minutes and gigabytes of disk; run it with --release -- --ignored --nocapture"]
 fn ten_million_flows_and_ten_million_nodes_stay_within_the_default_bounds() {
@@ -28,22 +27,22 @@ fn ten_million_flows_and_ten_million_nodes_stay_within_the_default_bounds() {
 
     assert_eq!(grown.reports, 20_000_000);
     assert!(grown.most_bytes < 1_500 << 20, "{} MiB", grown.most_bytes >> 20);
-    // The tables are full long before half of the way.
+    // The tables are full long before half of the run.
     assert!(grown.most_bytes < grown.half_bytes + grown.half_bytes / 3, "{grown:?}");
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 struct Grown {
     /// Reports that are stored.
     reports: u64,
-    /// Memory of the process half of the way.
+    /// Memory of the process halfway through the run.
     half_bytes: u64,
-    /// The most it had.
+    /// The highest memory of the process.
     most_bytes: u64,
 }
 
-/// Sends a report of a new node and one on a new flow, so many times, through collector and store.
+/// Sends `count` reports of a new node each, and as many on a new flow each, through collector and store.
 fn run(name: &str, count: u32) -> Grown {
     let folder = std::env::temp_dir().join(format!("inband-spoofed-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -64,7 +63,7 @@ fn run(name: &str, count: u32) -> Grown {
             most_bytes = bytes.max(most_bytes);
             half_bytes = if number < count / 2 { bytes } else { half_bytes };
         }
-        // A capture is read as fast as it goes; history is to have its time, so that all of it is kept.
+        // The capture is read at full speed; pausing gives history time to store all of it.
         while number % 1_024 == 0 && store.tally().waiting > MAX_WAITING {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -86,15 +85,15 @@ fn run(name: &str, count: u32) -> Grown {
 }
 
 fn settings(folder: &std::path::Path) -> StoreSettings {
-    // What was "captured" years ago is not to go for its age.
+    // Old capture times must not expire.
     let retain = Duration::from_secs(100 * 365 * 24 * 3_600);
     StoreSettings { path: folder.to_owned(), retain, ..StoreSettings::default() }
 }
 
-/// A report on one hop, in which node, number and flow are replaced.
+/// A report on one hop, with replaceable node, number and flow.
 struct Template {
     bytes: Vec<u8>,
-    /// Where the id of the hop stands.
+    /// The offset of the hop's id.
     hop: usize,
 }
 
@@ -106,12 +105,12 @@ impl Template {
         Template { bytes, hop }
     }
 
-    /// The first report of a node that nobody has heard of, on one flow.
+    /// The first report of an unknown node, on one flow.
     fn of_new_node(&mut self, number: u32) -> &[u8] {
         self.fill(0x4000_0000 + number, 0, 7)
     }
 
-    /// The next report of one node, on a flow that nobody has heard of.
+    /// The next report of one node, on an unknown flow.
     fn on_new_flow(&mut self, number: u32) -> &[u8] {
         self.fill(1, number, 0x0b00_0000 + number)
     }
@@ -139,5 +138,5 @@ fn resident_bytes() -> u64 {
 const MARK: u32 = 0xdead_beef;
 /// Source address in a group header of 8 bytes, a report's word, an Ethernet header and 12 bytes of IPv4.
 const SOURCE: usize = 8 + 4 + 14 + 12;
-/// Reports on their way to the disk, behind which no more are sent.
+/// Maximum number of reports pending for the disk; the sender waits beyond it.
 const MAX_WAITING: u64 = 100_000;

@@ -1,4 +1,4 @@
-//! Is everything answered as it is described, and only to those who may ask?
+//! Answers as described, and only for authorized callers.
 
 mod answers;
 mod callers;
@@ -165,7 +165,7 @@ fn metrics_are_counted_and_name_no_flow() {
         assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
     }
     assert!(!text.contains("10.0."), "{text}");
-    // Each family has its help and type once, in front of its samples.
+    // Each family has its help and type once, before its samples.
     for name in text.lines().filter_map(|line| line.strip_prefix("# HELP ")?.split(' ').next()) {
         assert_eq!(text.matches(&format!("# TYPE {name} ")).count(), 1, "{name}");
     }
@@ -239,7 +239,7 @@ fn with_a_certificate_the_api_speaks_tls_alone() {
     let agent = ureq::Agent::config_builder().tls_config(tls).build().new_agent();
     let url = format!("https://localhost:{}/healthz", system.address.port());
     assert_eq!(agent.get(&url).call().unwrap().body_mut().read_to_string().unwrap(), "ok\n");
-    // Who does not know the certificate, or speaks no TLS, gets nothing.
+    // A caller that does not know the certificate, or does not speak TLS, gets nothing.
     assert!(ureq::get(&url).call().is_err());
     assert!(ureq::get(url.replace("https", "http")).call().is_err());
 
@@ -270,7 +270,7 @@ fn what_has_a_name_is_answered_with_it() {
 
 const NAMES: &str = "[[node]]\nid = 7\nname = 'leaf \"seven\"'\n[[subnet]]\nprefix = '0.0.0.0/0'\nname = 'lab'\nlabels = { tenant = 'blue', as = 65001 }\n";
 
-/// A whole collector on ports of the kernel's choice.
+/// A complete collector on ports chosen by the kernel.
 struct System {
     reception: Reception,
     _pipeline: Pipeline,
@@ -289,12 +289,12 @@ impl System {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("inband-api-{}-{number}", std::process::id()));
-        // A process of the same number may have left one behind when it was killed.
+        // A killed process of the same number may have left one behind.
         let _ = std::fs::remove_dir_all(&folder);
         System::start_in(folder, settings)
     }
 
-    /// Starts with the history that is in a folder, once whoever has written it lets go.
+    /// Starts with the history in a folder, once its previous writer has released it.
     fn start_in(folder: std::path::PathBuf, settings: ApiSettings) -> System {
         let open = || Store::open(StoreSettings { path: folder.clone(), ..StoreSettings::default() });
         let begun = std::time::Instant::now();
@@ -308,7 +308,7 @@ impl System {
         System::start_of(folder, settings, store, vec![keep])
     }
 
-    /// Starts with an archive, and what is to be done with observations.
+    /// Starts with an archive, and a way of handling observations.
     fn start_of(
         folder: std::path::PathBuf,
         settings: ApiSettings,
@@ -332,7 +332,7 @@ impl System {
         System { reception, _pipeline: pipeline, _api: api, address, folder, sent: AtomicU32::new(0) }
     }
 
-    /// Ends it, and starts another one with its history.
+    /// Stops it, and starts another one with its history.
     fn restart(mut self) -> System {
         let folder = std::mem::take(&mut self.folder);
         drop(self);
@@ -375,7 +375,7 @@ impl System {
         stream
     }
 
-    /// The head of an answer, with what is in front of its body.
+    /// The head of an answer: everything before its body.
     fn head_of(&self, method: &str, path: &str) -> String {
         let mut answer = String::new();
         self.open(method, path, &[], "").read_to_string(&mut answer).unwrap();
@@ -389,7 +389,7 @@ impl System {
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 
-    /// Asks until the answer is as wanted; reports take a moment.
+    /// Repeats a request until the answer is as wanted; reports take a moment.
     fn wait_for(&self, path: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let mut last = Value::Null;
         for _ in 0..200 {
@@ -405,7 +405,7 @@ impl System {
 
 impl Drop for System {
     fn drop(&mut self) {
-        // A folder that was taken away is somebody else's.
+        // A folder that was taken belongs to another system.
         if !self.folder.as_os_str().is_empty() {
             let _ = std::fs::remove_dir_all(&self.folder);
         }

@@ -1,4 +1,4 @@
-//! Are times and sizes read as users write them, and do the defaults survive being written down?
+//! Parsing of times and sizes, and the round trip of the defaults.
 
 use std::time::Duration;
 

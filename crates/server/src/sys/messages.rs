@@ -1,4 +1,4 @@
-//! Which datagrams wait at a socket? Takes many of them in one system call.
+//! Reading many datagrams from a socket in one system call.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
@@ -14,14 +14,14 @@ pub(crate) struct Messages {
     received: usize,
 }
 
-/// One datagram, or several of one sender in one piece.
+/// One datagram, or several of one sender coalesced into one piece.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Message<'a> {
-    /// Who sent it; `None` when the kernel gave an address of another family.
+    /// Sender; `None` if its address is of another family.
     pub(crate) from: Option<SocketAddr>,
-    /// What was sent.
+    /// The payload.
     pub(crate) bytes: &'a [u8],
-    /// Length of each datagram but the last one, bytes; `None` when there is only one.
+    /// Length of each datagram but the last one, bytes; `None` if there is only one.
     pub(crate) segment_bytes: Option<usize>,
 }
 
@@ -49,7 +49,7 @@ impl Messages {
         }
     }
 
-    /// Waits for a datagram as long as the socket's read timeout says, and takes all that are there and fit.
+    /// Waits for a datagram up to the socket's read timeout, and reads all pending ones that fit.
     pub(crate) fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<()> {
         self.received = 0;
         self.prepare();
@@ -64,7 +64,7 @@ impl Messages {
         Ok(())
     }
 
-    /// The datagrams taken by the last call, in the order they came.
+    /// The datagrams read by the last call, in the order of arrival.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Message<'_>> {
         let rooms = self.bytes.chunks_exact(MESSAGE_BYTES);
         let parts = self.headers.iter().zip(rooms).zip(self.addresses.iter().zip(&self.controls));
@@ -89,7 +89,7 @@ impl Messages {
         for (((header, vector), room), (address, control)) in parts {
             vector.iov_base = room.as_mut_ptr().cast();
             vector.iov_len = room.len();
-            // A kernel that gives no address leaves the family at 0, which is none.
+            // A kernel that writes no address leaves the family at 0, which is invalid.
             address.0[..2].fill(0);
             header.msg_len = 0;
             let header = &mut header.msg_hdr;
@@ -122,9 +122,10 @@ fn socket_address(bytes: &[u8; 128]) -> Option<SocketAddr> {
     }
 }
 
-/// Finds the size of the segments among control messages.
+/// Finds the segment size among control messages.
 fn segment_bytes(mut controls: &[u8]) -> Option<usize> {
-    // Each is its length with this header, its level, its type and its value, padded to the width of a length.
+    // Each consists of its length with this header, its level, its type and its value, padded to the width of
+    // a length.
     loop {
         let length = usize::from_ne_bytes(*controls.first_chunk()?);
         let level = i32::from_ne_bytes(*controls.get(WORD..)?.first_chunk()?);
@@ -138,12 +139,12 @@ fn segment_bytes(mut controls: &[u8]) -> Option<usize> {
     }
 }
 
-/// Most pieces taken in one call.
+/// Maximum number of pieces read in one call.
 const MESSAGES: usize = 32;
 const MESSAGES_U32: libc::c_uint = 32;
-/// Longest piece: the longest UDP datagram, which is as much as the kernel puts together.
+/// Maximum length of a piece: that of a UDP datagram, up to which the kernel coalesces.
 const MESSAGE_BYTES: usize = 65_536;
-/// The size of the segments takes 24.
+/// The segment size takes 24.
 const CONTROL_BYTES: usize = 64;
 const ADDRESS_BYTES: libc::socklen_t = 128;
 /// Width of a length in control messages.

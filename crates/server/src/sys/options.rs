@@ -1,27 +1,28 @@
-//! Which options does a socket have, and what does the kernel count on it?
+//! Socket options, and the kernel's drop count of a socket.
 
 use std::io;
 use std::mem::size_of_val;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::from_ref;
 
-/// Lets the kernel hand over several datagrams of one sender in one piece (`UDP_GRO`).
+/// Lets the kernel coalesce several datagrams of one sender into one piece (`UDP_GRO`).
 pub(crate) fn offload_segments(socket: BorrowedFd<'_>) -> io::Result<()> {
     let on: libc::c_int = 1;
     set(socket, libc::SOL_UDP, libc::UDP_GRO, &on)
 }
 
-/// Lets the kernel keep so many bytes for a socket, beyond `net.core.rmem_max` (`SO_RCVBUFFORCE`).
+/// Sets the receive buffer of a socket, beyond `net.core.rmem_max` (`SO_RCVBUFFORCE`).
 ///
 /// # Errors
 /// The process has no `CAP_NET_ADMIN`.
 pub(crate) fn force_receive_buffer(socket: BorrowedFd<'_>, bytes: u32) -> io::Result<()> {
-    // The kernel keeps twice as much, for what it notes beside each datagram, and counts in `int`.
+    // The kernel doubles the value for its bookkeeping, and counts in `int`.
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX).min(libc::c_int::MAX / 2);
     set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &bytes)
 }
 
-/// Sets an option of a socket to the bytes of `value`, which has to be what the kernel reads for that option.
+/// Sets an option of a socket to the bytes of `value`, whose type must be what the kernel reads for that
+/// option.
 pub(super) fn set<T: Copy>(
     socket: BorrowedFd<'_>,
     level: libc::c_int,
@@ -60,7 +61,7 @@ pub(crate) fn dropped(socket: BorrowedFd<'_>) -> io::Result<u32> {
     }
 }
 
-/// Room for what kernels write into `SO_MEMINFO`: nine numbers, and some more in time to come.
+/// Room for what kernels write into `SO_MEMINFO`: nine numbers, and some for later kernels.
 const MEMINFO_WORDS: usize = 16;
 /// `SK_MEMINFO_DROPS` of `linux/sock_diag.h`.
 const MEMINFO_DROPS: usize = 8;

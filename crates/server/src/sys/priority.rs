@@ -1,7 +1,7 @@
-//! Which threads the processor goes to first.
+//! Thread priority of reception.
 
-/// Lets the calling thread run before all that share the processor by turns (`SCHED_RR`), or, where that is not allowed,
-/// more often than they do. What it starts does not have it.
+/// Raises the calling thread above all time-shared threads (`SCHED_RR`), or, where that is not allowed, gives
+/// it a larger share of the processor (`nice`). Threads and processes it starts do not inherit `SCHED_RR`.
 ///
 /// `None`: neither is allowed.
 pub(crate) fn run_first() -> Option<&'static str> {
@@ -13,14 +13,14 @@ pub(crate) fn run_first() -> Option<&'static str> {
     if unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } == 0 {
         return Some("realtime");
     }
-    // SAFETY: only numbers are handed over; 0 is the calling thread.
+    // SAFETY: only numbers are passed; 0 is the calling thread.
     if unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) } == 0 {
         return Some("nice");
     }
     None
 }
 
-/// Before everything that is not real-time, and behind everything else that is.
+/// Above everything that is not real-time, below everything else that is.
 const LOWEST_OF_REAL_TIME: libc::c_int = 1;
-/// Beside threads of 0 it has nine tenths of a processor.
+/// Against threads of nice 0 it gets nine tenths of a processor.
 const NICE: libc::c_int = -10;

@@ -1,32 +1,34 @@
-//! Which of the sockets that share an address gets a datagram?
+//! Steering of datagrams among the sockets that share an address.
 
 use std::io;
 use std::os::fd::BorrowedFd;
 
 use super::options::set;
 
-/// Lets a group of `workers` sockets with one address get all datagrams of one node at one of them, so that they stay
-/// in order. `socket` is any of the group; the kernel numbers them in the order they were bound.
+/// Steers all datagrams of one node to one of the `workers` sockets that share an address, so that they stay
+/// in order. `socket` is any socket of the group; the kernel numbers them in the order in which they were
+/// bound.
 ///
-/// Versions 1.0 and 2.0 have the node id in the second word. The others leave it out, so the source address decides.
+/// Versions 1.0 and 2.0 have the node id in the second word. Other versions lack it, so the source address
+/// decides.
 pub(crate) fn steer(socket: BorrowedFd<'_>, workers: u32) -> io::Result<()> {
     let program = program(workers);
     let length = u16::try_from(program.len()).unwrap_or(u16::MAX);
     let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
-    // The kernel copies the program, and runs it on the bytes behind the UDP header.
+    // The kernel copies the program, and runs it on the bytes after the UDP header.
     set(socket, libc::SOL_SOCKET, libc::SO_ATTACH_REUSEPORT_CBPF, &program)
 }
 
 fn program(workers: u32) -> [libc::sock_filter; 25] {
     [
-        // The first nibble is the version. A load behind the end gives socket 0.
+        // The first nibble is the version. A load beyond the end selects socket 0.
         op(LOAD_BYTE, 0),
         op(SHIFT_RIGHT, 4),
         jump(1, 1, 0),
         jump(2, 0, 2),
         op(LOAD_WORD, 4),
         op(JUMP, 15),
-        // The source address: of IPv4 its word, of IPv6 its four words mixed.
+        // The source address: the word of an IPv4 address, or the four words of an IPv6 address mixed.
         op(LOAD_BYTE, NETWORK),
         op(SHIFT_RIGHT, 4),
         jump(6, 2, 0),
@@ -42,7 +44,7 @@ fn program(workers: u32) -> [libc::sock_filter; 25] {
         op(TO_X, 0),
         op(LOAD_WORD, NETWORK + 20),
         op(XOR_X, 0),
-        // Node ids often differ in few bits; this brings all of them to the upper half.
+        // Node ids often differ in few bits; this carries all of them to the upper half.
         op(MULTIPLY, 0x9e37_79b1),
         op(SHIFT_RIGHT, 16),
         op(REMAINDER, workers.max(1)),
@@ -54,7 +56,7 @@ const fn op(code: u32, k: u32) -> libc::sock_filter {
     branch(code, k, 0, 0)
 }
 
-/// Goes on behind `yes` more instructions where the accumulator equals `value`, and behind `no` where it does not.
+/// Skips `yes` instructions if the accumulator equals `value`, otherwise `no`.
 const fn jump(value: u32, yes: u8, no: u8) -> libc::sock_filter {
     branch(JUMP_IF_EQUAL, value, yes, no)
 }

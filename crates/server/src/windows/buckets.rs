@@ -1,8 +1,9 @@
-//! Values in buckets: exact below 16, then eight to each doubling, so that a quantile is at most 6.3 % off.
+//! Values in buckets: exact below 16, then eight buckets per doubling, so that a quantile is at most 6.3 %
+//! off.
 
 use inband_model::api::WindowValues;
 
-/// How values are spread.
+/// A distribution of values.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sums {
     /// By bucket; empty where there is no value.
@@ -26,7 +27,7 @@ impl Sums {
         self.max = self.max.max(value);
     }
 
-    /// Takes in what another has counted.
+    /// Adds the counts of another distribution.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (bucket, count) in (0..).zip(&other.counts).filter(|(_, count)| **count > 0) {
             self.add(bucket, *count);
@@ -34,12 +35,12 @@ impl Sums {
         self.reach(other.max);
     }
 
-    /// The greatest value.
+    /// The highest value.
     pub(crate) fn max(&self) -> u64 {
         self.max
     }
 
-    /// What callers are told; `None` where there is no value.
+    /// The values for an answer; `None` if there are none.
     pub(crate) fn values(&self) -> Option<WindowValues> {
         (self.count > 0).then(|| WindowValues {
             count: self.count,
@@ -49,7 +50,7 @@ impl Sums {
         })
     }
 
-    /// The value that so many of a hundred do not exceed.
+    /// The value that `percent` of a hundred values do not exceed.
     fn quantile(&self, percent: u64) -> u64 {
         let rank = (self.count * percent).div_ceil(100).max(1);
         let mut passed = 0;
@@ -88,12 +89,12 @@ fn middle(bucket: u16) -> u64 {
 /// Values below this have buckets of their own: 2 to the power of `FIRST_EXPONENT`.
 const EXACT: u64 = 16;
 const FIRST_EXPONENT: u32 = 4;
-/// Bits behind the first one that tell buckets apart.
+/// Bits after the first one that distinguish buckets.
 const STEP_BITS: u32 = 3;
-/// Longer times, 69 s, share the last bucket.
+/// Larger values share the last bucket; 69 s.
 const MOST: u64 = (1 << 36) - 1;
 const BUCKETS: usize = 16 + 32 * 8;
-/// The last of them.
+/// The last bucket.
 pub(super) const LAST_BUCKET: u16 = 16 + 32 * 8 - 1;
 
 #[cfg(test)]

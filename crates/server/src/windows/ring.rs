@@ -1,4 +1,4 @@
-//! The last seconds, tens of seconds and minutes of many things, each with only what was met in it.
+//! Values of the last seconds, tens of seconds and minutes by key, without empty entries.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::Hash;
@@ -8,7 +8,7 @@ use hashbrown::HashMap as FastMap;
 
 use super::buckets::{LAST_BUCKET, Sums, bucket};
 
-/// What something is known by.
+/// The key of values.
 pub(super) trait Key: Copy + Eq + Hash + Ord {}
 
 impl<T: Copy + Eq + Hash + Ord> Key for T {}
@@ -21,26 +21,26 @@ pub(super) struct Ring<K> {
     levels: [Level; LEVELS.len()],
 }
 
-/// Times of one length: the one that goes on, and those before.
+/// Slots of one length: the open one, and those before.
 #[derive(Debug, Default)]
 struct Level {
-    /// Which time goes on, counted in its length since 1970.
+    /// Number of the open slot, in slot lengths since 1970.
     at: u64,
     open: Counts,
     closed: VecDeque<Arc<Slot>>,
 }
 
-/// What is counted while a time goes on.
+/// The counts of an open slot.
 #[derive(Debug, Default)]
 struct Counts {
     /// By key and bucket.
     cells: FastMap<u64, u32>,
-    /// The greatest value of each key, and one more; 0: none.
+    /// The highest value of each key plus one; 0: none.
     maxima: Vec<u64>,
     touched: Vec<u32>,
 }
 
-/// A time that is over.
+/// A closed slot.
 #[derive(Debug, Clone, Default)]
 struct Slot {
     at: u64,
@@ -48,7 +48,7 @@ struct Slot {
     maxima: Vec<(u32, u64)>,
 }
 
-/// The parts that a window consists of.
+/// The slots of a window.
 pub(super) struct Parts<K> {
     keys: Arc<Vec<K>>,
     slots: Vec<Arc<Slot>>,
@@ -59,7 +59,7 @@ impl<K: Key> Ring<K> {
         Self { keys: Arc::default(), index: FastMap::new(), levels: Default::default() }
     }
 
-    /// Counts a value of now; of a key there is no room for, nothing.
+    /// Counts a current value; values of keys beyond `MAX_KEYS` are ignored.
     #[inline]
     pub(super) fn record(&mut self, key: K, value: u64) {
         let known = self.index.get(&key).copied();
@@ -68,15 +68,15 @@ impl<K: Key> Ring<K> {
         self.levels[0].open.reach(number, value);
     }
 
-    /// Begins a new second where it is one; true where it is.
+    /// Starts a new second if `second` is one, and returns whether it is.
     pub(super) fn turn(&mut self, second: u64) -> bool {
         let last = self.levels[0].at;
-        // A report that came late counts as one of now.
+        // A late report counts as current.
         if second == last || (second < last && last - second < MAX_LATE) {
             return false;
         }
         if second < last {
-            // The clock was set back: what was counted is of no time that can be asked about.
+            // The clock was set back: the counts belong to no time that can be requested.
             self.levels = Default::default();
         }
         for (level, length) in LEVELS.iter().enumerate() {
@@ -90,9 +90,9 @@ impl<K: Key> Ring<K> {
         true
     }
 
-    /// The parts of the last `seconds`, up to `now`.
+    /// The slots of the last `seconds`, up to `now`.
     pub(super) fn parts(&self, seconds: u64, now: u64) -> Parts<K> {
-        // The longest times that fit ten into it; what is not over yet is in shorter ones.
+        // The longest slots of which six fit; open slots add what is not yet in closed ones.
         let level = LEVELS.iter().rposition(|length| length * 6 <= seconds).unwrap_or(0);
         let length = LEVELS[level];
         let is_in = |at: u64| (at + 1) * length + seconds > now && at * length <= now;
@@ -104,13 +104,13 @@ impl<K: Key> Ring<K> {
         Parts { keys: Arc::clone(&self.keys), slots }
     }
 
-    /// Gives up what is longest ago; false where there is nothing.
+    /// Evicts the oldest slot; false if there is none.
     pub(super) fn drop_oldest(&mut self) -> bool {
         let level = self.levels.iter_mut().rev().find(|level| !level.closed.is_empty());
         level.is_some_and(|level| level.closed.pop_front().is_some())
     }
 
-    /// Bytes it takes, about.
+    /// Approximate memory use, bytes.
     pub(super) fn bytes(&self) -> usize {
         let keys = self.keys.capacity() * size_of::<K>() + self.index.capacity() * (size_of::<K>() + 8);
         keys + self.levels.iter().map(Level::bytes).sum::<usize>()
@@ -118,13 +118,13 @@ impl<K: Key> Ring<K> {
 
     fn add(&mut self, key: K) -> Option<u32> {
         let number = u32::try_from(self.keys.len()).ok().filter(|_| self.keys.len() < MAX_KEYS)?;
-        // Copied only where an answer is being made of them.
+        // Copied only while an answer reads them.
         Arc::make_mut(&mut self.keys).push(key);
         self.index.insert(key, number);
         Some(number)
     }
 
-    /// Ends the time that goes on.
+    /// Closes the open slot.
     fn close(&mut self, level: usize) {
         let of_level = &mut self.levels[level];
         let slot = of_level.open.slot(of_level.at);
@@ -204,7 +204,7 @@ impl Slot {
 }
 
 impl<K: Key> Parts<K> {
-    /// What is in all of them, by key.
+    /// The sums of all slots, by key.
     pub(super) fn sums(self) -> BTreeMap<K, Sums> {
         let mut sums: HashMap<u32, Sums> = HashMap::new();
         for slot in &self.slots {
@@ -222,13 +222,13 @@ impl<K: Key> Parts<K> {
     }
 }
 
-/// The lengths of times, seconds.
+/// The lengths of slots, seconds.
 const LEVELS: [u64; 3] = [1, 10, 60];
-/// Times of each length that are kept behind the one that goes on.
+/// Number of closed slots kept of each length.
 const KEPT: usize = 10;
-/// Maximum number of things that are followed.
+/// Maximum number of keys.
 const MAX_KEYS: usize = 65_536;
-/// How far a report may be behind others, seconds; one that is further behind tells that the clock was set back.
+/// Maximum lateness of a report, seconds; an older one means that the clock was set back.
 const MAX_LATE: u64 = 5;
-/// What a cell takes, about.
+/// Approximate memory use of a cell.
 const CELL_BYTES: usize = 16;

@@ -1,4 +1,4 @@
-//! Are problems told as answers are, and what went wrong with its reasons?
+//! Problems have the form of answers, and name their reasons.
 
 use std::io::{BufRead, BufReader};
 use std::net::UdpSocket;
@@ -101,7 +101,7 @@ fn a_listener_hears_events_with_their_ids() {
     let system = System::start("");
     let mut stream = BufReader::new(system.open("get", "/api/v1/stream", &[], ""));
     let mut heard = String::new();
-    // The stream has begun once something came.
+    // The stream has started once something arrived.
     while !heard.contains("event: ledger") {
         assert!(stream.read_line(&mut heard).unwrap() > 0, "{heard}");
     }

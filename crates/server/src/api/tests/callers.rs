@@ -1,4 +1,4 @@
-//! Those who call and do not ask keep nobody out, and each is counted.
+//! Callers without requests keep no one out, and each is counted.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -47,7 +47,7 @@ fn the_api_answers_while_slow_callers_hold_every_place() {
 fn whoever_takes_too_long_is_ended_and_counted_by_reason() {
     let post = "POST /api/v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{";
     let get = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    // One bound is short at a time: on a busy machine another one might end the call first.
+    // Only one limit is short at a time: on a busy machine another one might end the connection first.
     let header = || ApiSettings { header_seconds: 1, ..ApiSettings::default() };
     let body = || ApiSettings { body_seconds: 1, ..ApiSettings::default() };
     let idle = || ApiSettings { idle_seconds: 1, ..ApiSettings::default() };
@@ -62,7 +62,7 @@ fn whoever_takes_too_long_is_ended_and_counted_by_reason() {
 
         let mut stream = begin(&system, call);
         let mut answer = Vec::new();
-        // Where bytes were left unread, the connection is reset behind the answer.
+        // If bytes were left unread, the connection is reset after the answer.
         let _ = stream.read_to_end(&mut answer);
 
         let answer = String::from_utf8(answer).unwrap();
@@ -95,12 +95,12 @@ fn an_unfinished_handshake_is_ended_and_keeps_nobody_out() {
         let url = format!("https://localhost:{}{path}", system.address.port());
         agent.get(&url).call().unwrap().body_mut().read_to_string().unwrap()
     };
-    // The beginning of a handshake: a record that says more bytes follow.
+    // The beginning of a handshake: a record that announces more bytes.
     let mut slow: Vec<_> = (0..20).map(|_| TcpStream::connect(system.address).unwrap()).collect();
     slow.iter_mut().for_each(|stream| drop(stream.write_all(&[0x16, 3, 1, 2, 0, 1])));
 
     assert_eq!(ask("/healthz"), "ok\n");
-    // Those that hold their place lose it for their handshake.
+    // Callers that hold their place lose it for their handshake.
     std::thread::sleep(Duration::from_millis(1_500));
     let metrics = ask("/metrics");
     assert!(closed(&metrics, "full") >= 16 && closed(&metrics, "handshake") >= 1, "{metrics}");
@@ -160,11 +160,11 @@ fn behind_a_proxy_the_api_answers_with_its_base_path_and_without() {
     assert!(matches!(Listening::open(&wrong), Err(ApiError::BasePath(_))));
 }
 
-/// A connection on which so much was sent.
+/// A connection on which `call` was sent.
 fn begin(system: &System, call: &str) -> TcpStream {
     let mut stream = TcpStream::connect(system.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    // It may have been ended for another one.
+    // It may have been evicted for another one.
     let _ = stream.write_all(call.as_bytes());
     stream
 }

@@ -1,4 +1,4 @@
-//! The API answers of history that something other than a store keeps.
+//! The API answers from history that is not kept by a local store.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::settings::ApiSettings;
 #[derive(Debug)]
 struct Elsewhere;
 
-/// Answers each question with its own text.
+/// Answers each query with its own text.
 struct Echo;
 
 impl Archive for Elsewhere {

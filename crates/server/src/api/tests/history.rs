@@ -1,4 +1,4 @@
-//! What history answers to the questions of a page, over packets that were reported.
+//! Answers from history to the requests of a page, over reported packets.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -132,7 +132,7 @@ fn the_links_a_node_spreads_flows_over_come_with_what_they_carry() {
     assert_eq!(links["share_permille"], serde_json::json!([750, 250]), "{ecmp}");
     assert_eq!((&ecmp["series"]["reports"], &ecmp["step_ns"]), (&[6, 2][..].into(), &STEP_NS.into()));
     assert_eq!((&ecmp["largest"]["reports"], &ecmp["left_out"]), (&[6, 2][..].into(), &0.into()), "{ecmp}");
-    // Nothing is spread at nodes with one way on, nor in a time before.
+    // Nothing is spread at nodes with a single next hop, or in an earlier time range.
     assert_eq!(len(&ask(&system, "/api/v1/ecmp?node=9")["groups"]["node"]), 0);
     assert_eq!(len(&ask(&system, "/api/v1/ecmp?from=5&to=9")["groups"]["node"]), 0);
 }
@@ -297,7 +297,7 @@ fn one_who_comes_back_hears_the_events_that_came_meanwhile() {
     let id_of = |heard: &str| {
         heard.lines().rev().find_map(|line| line.strip_prefix("id: ")).map(str::to_owned).unwrap()
     };
-    // Of another run nothing is known, so all that came is lost or told again.
+    // Nothing is known of another run, so everything so far is lost or sent again.
     system.report_frame(1, &frame().build());
     system.wait_for("/api/v1/events", |events| events[0]["event"] == "new-flow");
     let first = hear(&[("Last-Event-ID", "other-7")], "new-flow");
@@ -365,7 +365,7 @@ fn events_are_found_by_the_time_up_to_now_too() {
     assert!(status == 400 && problem.contains("\"parameter\":\"live\""), "{problem}");
 }
 
-/// Whoever left out one that goes on would say that it is over.
+/// Omitting an active event would mean that it is over.
 #[test]
 fn a_limit_of_events_is_one_of_past_ones_and_behind_another_page_of_all() {
     let system = System::start("");
@@ -417,7 +417,7 @@ fn len(value: &Value) -> usize {
     value.as_array().map_or(usize::MAX, Vec::len)
 }
 
-/// A packet that went through queue 3 of nodes 8 and 7, and stayed 800 ns in the one and 700 in the other.
+/// A packet that passed queue 3 of nodes 8 and 7, and stayed 800 ns in the first and 700 ns in the second.
 fn frame() -> IntFrame {
     let hop =
         |node: u32, egress: u32, latency: u32, depth: u32| [node, 1 << 16 | egress, latency, 3 << 24 | depth];

@@ -1,4 +1,4 @@
-//! The page is shown to browsers, and everyone else gets what they got before.
+//! Browsers get the page, and other callers the API's answers.
 
 use std::io::Read;
 

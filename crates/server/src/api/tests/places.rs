@@ -1,4 +1,4 @@
-//! Links, hosts and talkers, each with one question.
+//! Links, hosts and talkers, with one request each.
 
 use inband_testkit::md_frame;
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ fn top_talkers_have_rates_over_time() {
         assert_eq!(talkers[0]["source_name"] == "lab", has_source, "{by}");
         assert_eq!(talkers[0]["protocol"].is_u64(), by == "flow");
     }
-    // A time before anything was reported.
+    // A time range before the first report.
     let before = system.ask("/api/v1/talkers?until=1000000000000&seconds=10");
     assert_eq!((&before["talkers"], &before["step_ns"]), (&json!([]), &json!(1_000_000_000)));
     for wrong in ["by=port", "seconds=0", "step=0", "seconds=5000&step=1", "seconds=99999999999999"] {
@@ -94,7 +94,7 @@ fn labels_of_the_names_file_are_in_answers_and_events() {
 }
 
 impl System {
-    /// What is answered to a question that is right.
+    /// The answer to a valid request.
     fn ask(&self, path: &str) -> Value {
         let (status, body) = self.get(path);
         assert_eq!(status, 200, "{path}: {body}");

@@ -1,4 +1,4 @@
-//! Reports as they arrived: in lists, beside their fields, behind a restart, and out of captures.
+//! Report datagrams: in lists, with their fields, after a restart, and from captures.
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
@@ -30,7 +30,7 @@ fn the_newest_datagrams_are_listed_and_shown_beside_their_fields() {
 
     let first = ask(&system, "/api/v1/reports?node=7&limit=2");
     let next = first["next"].as_str().unwrap();
-    // What comes meanwhile moves no page.
+    // Reports that arrive in between do not shift pages.
     system.report(1);
     system.wait_for("/api/v1/reports?node=7", |list| len(&list["reports"]["time"]) == 6);
     let second = ask(&system, &format!("/api/v1/reports?node=7&limit=3&after={next}"));
@@ -187,7 +187,7 @@ fn post(system: &System, path: &str, body: &[u8]) -> (u16, Value) {
         body.len()
     );
     stream.write_all(head.as_bytes()).unwrap();
-    // A body that is too long is refused before its end.
+    // A body that is too long is refused before it ends.
     let _ = stream.write_all(body);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);

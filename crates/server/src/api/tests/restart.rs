@@ -1,4 +1,4 @@
-//! What people said of events, and the events themselves, are there behind a restart.
+//! Silences, acknowledgements and events survive a restart.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::System;
 #[test]
 fn silences_acknowledgements_and_past_events_survive_a_restart() {
     let system = System::start("");
-    // A path is new, and a number is missing behind it.
+    // A path is new, and a number after it is missing.
     system.report(3);
     system.sent.fetch_add(20, std::sync::atomic::Ordering::Relaxed);
     system.report(3);
@@ -45,7 +45,7 @@ fn silences_acknowledgements_and_past_events_survive_a_restart() {
     for query in ["from=yesterday", "kind=nothing", "severity=grave", "node=x"] {
         assert_eq!(system.get(&format!("/api/v1/events?{query}")).0, 400, "{query}");
     }
-    // An event that only history knows can be acknowledged.
+    // An event that is only in history can be acknowledged.
     assert_eq!(system.send("post", &path, &[], r#"{"by":"you"}"#).0, 200);
     assert_eq!(
         system.send("post", "/api/v1/events/00000000000000ff/acknowledge", &[], r#"{"by":"me"}"#).0,

@@ -1,4 +1,4 @@
-//! Answers out of roll-ups, where hops are no longer kept.
+//! Answers from roll-ups, after hops have expired.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::System;
 use crate::archive::{Archive, Snapshot};
 use crate::settings::ApiSettings;
 
-/// A history of which roll-ups are left: some rows of tables, whatever is asked of them.
+/// A history with only roll-ups: some rows of tables, for any query.
 #[derive(Debug, Clone)]
 struct Left(Vec<(&'static str, Vec<Cell>)>);
 
@@ -78,7 +78,7 @@ impl Snapshot for Left {
     }
 
     fn oldest_of(&self, table: &str) -> Option<Nanos> {
-        // An earlier version has written it, without totals.
+        // Written by an earlier version, without totals.
         (table == "observations").then_some(Nanos::ZERO)
     }
 
@@ -112,7 +112,8 @@ fn a_queue_is_answered_for_out_of_its_bursts() {
             text(&flows.to_string()),
         ]
     };
-    // A congestion, a microburst within it, what is damaged, and what is after the time that is asked about.
+    // A congestion episode, a microburst within it, a damaged part, and an episode after the requested time
+    // range.
     let rows = vec![
         ("bursts", burst("0:40:800:0 10:50:900:0 20:-:100:1")),
         ("bursts", burst("10:50:900:0 x:1:1:1  :: 99999999:60:1:0")),
@@ -152,6 +153,6 @@ fn what_seconds_do_not_tell_of_a_minute_is_spread_over_it() {
     };
     let mut cells: Vec<(u64, u64)> = columns("step").into_iter().zip(columns("count")).collect();
     cells.sort_unstable();
-    // Ten in each step, and the five slow ones in their own.
+    // Ten in each step, and the five slow ones in their own step.
     assert_eq!(cells, [(0, 10), (1, 5), (1, 10), (2, 10), (3, 10), (4, 10), (5, 10)], "{found}");
 }

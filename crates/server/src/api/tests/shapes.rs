@@ -1,4 +1,4 @@
-//! Do answers have the keys that the description says, and no others?
+//! Answers have exactly the keys of the description.
 
 use std::collections::BTreeSet;
 
@@ -62,14 +62,14 @@ fn every_answer_has_the_shape_that_is_described() {
     assert!(missing.is_empty(), "no answer has a {missing:?}");
 }
 
-/// The description, and the shapes of it that answers had.
+/// The description, and the schemas that answers have covered.
 struct Described<'a> {
     document: Value,
     reached: &'a mut BTreeSet<String>,
 }
 
 impl Described<'_> {
-    /// Fails where `value` is not as `schema` says; a key that is not described is a fault too.
+    /// Fails if `value` does not match `schema`; a key that is not described is a fault too.
     fn check(&mut self, schema: &Value, value: &Value, at: &str) {
         if let Some(name) = schema["$ref"].as_str() {
             let name = name.rsplit('/').next().unwrap();
@@ -134,7 +134,7 @@ impl Described<'_> {
     }
 }
 
-/// What is sent, what fails, and what has timestamps, depths or history that this system does not have.
+/// Request bodies, failures, and what needs timestamps, depths or history that this system does not have.
 const ELSEWHERE: &[&str] = &[
     "AboutNode",
     "CapturedReport",

@@ -1,4 +1,4 @@
-//! Costly answers of now are made once for all who ask the same; answers about a time that is past are made each time.
+//! Costly answers about the present are shared by equal requests; answers about past times are not.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -18,7 +18,7 @@ use super::System;
 use crate::archive::{Archive, Snapshot};
 use crate::settings::ApiSettings;
 
-/// A place that takes a while to tell of interfaces, and counts how often it was asked.
+/// An archive that is slow to return interfaces, and counts its queries.
 #[derive(Debug, Default, Clone)]
 struct Slow(Arc<AtomicU32>);
 
@@ -69,7 +69,7 @@ impl Snapshot for Slow {
         let sums =
             InterfaceSums { count: self.0.fetch_add(1, Ordering::AcqRel).into(), ..InterfaceSums::default() };
         thread::sleep(COST);
-        // So many interfaces that the answer is packed.
+        // Enough interfaces that the answer is compressed.
         Ok((0..100).map(|interface| ((7, Some(interface)), sums)).collect())
     }
 
@@ -108,11 +108,11 @@ fn a_costly_answer_of_now_is_made_once_for_all_who_ask_the_same() {
         answers.iter().all(|(status, body)| *status == 200 && body.contains("\"interfaces\"")),
         "{answers:?}"
     );
-    // It is used for three seconds; only on a machine that stands still for as long is it made again.
+    // The answer is used for three seconds; only a machine that stalls for as long computes it again.
     let made = slow.0.load(Ordering::Acquire);
     assert!((1..=2).contains(&made), "{made} times for {CALLERS} callers");
 
-    // Another question, and one about a time, have answers of their own.
+    // A different request, and one about a time range, have answers of their own.
     system.get("/api/v1/map?live=2h");
     for _ in 0..2 {
         assert_eq!(system.get("/api/v1/map?from=0&to=60000000000").0, 200);
@@ -139,5 +139,5 @@ fn an_answer_that_is_given_again_says_the_same_to_who_takes_it_packed() {
 }
 
 const CALLERS: usize = 8;
-/// How long the place takes.
+/// Time that a query takes.
 const COST: Duration = Duration::from_millis(300);
