@@ -9,8 +9,8 @@ use super::exact::Exact;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FlowSearchQuestion {
-    /// Conditions joined by `and`, `or`, `not` and parentheses, such as `source = 10.0.1.0/24 and latency >
-    /// 1ms`; default: all flows.
+    /// Conditions joined by `and`, `or`, `not` and parentheses, such as
+    /// `source = 10.0.1.0/24 and latency > 1ms`; default: all flows.
     pub filter: Option<String>,
     /// Sort order, highest first.
     pub sort: FlowSort,

@@ -1,5 +1,5 @@
-//! Report datagrams with their bytes: `GET /api/v1/reports` and `GET
-//! /api/v1/reports/{node}/{hw_id}/{sequence}`.
+//! Report datagrams with their bytes: `GET /api/v1/reports`,
+//! `GET /api/v1/reports/{node}/{hw_id}/{sequence}`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
