@@ -34,7 +34,7 @@ pub enum PacketOrder {
     /// Earliest first.
     #[default]
     Time,
-    /// Longest sum of hop latencies first.
+    /// Longest sum of hop latencies first; with `node` or `at_least`, the sum of the hops that they select.
     Slowest,
 }
 
