@@ -7,9 +7,9 @@
 //!
 //! 1. 1.0, where the version field is 1 and Hop ML and the stack agree with the instruction bitmap.
 //! 2. 2016, where Instruction Count and the stack agree with the bitmap, the reserved bits that are C and E of
-//! 0.5 are zero, the bottom-of-stack bit is set in the last word of the stack and in no other, and no value
-//! exceeds what 2016 allows for its instruction: ports above 16 bits and queues above 24 bits are two fields
-//! or a timestamp of 0.5.
+//!    0.5 are zero, the bottom-of-stack bit is set in the last word of the stack and in no other, and no value
+//!    exceeds what 2016 allows for its instruction: ports above 16 bits and queues above 24 bits are two fields
+//!    or a timestamp of 0.5.
 //! 3. 0.5, where the version field is 0.
 //!
 //! A stack of 0.5 is mistaken for one of 2016 only where the first bits of its words happen to match, which
