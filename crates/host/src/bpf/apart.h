@@ -7,10 +7,12 @@
 #include "slices.h"
 
 /*
- * The number of kernel ticks for which other datagrams keep the order
- * of those that are split. Reading the number of the tick is cheap.
+ * How long datagrams of a flow continue to follow those that are split, nanoseconds. On a busy processor both
+ * wait in its backlog behind other packets, once in front of the shim and once behind it.
  */
-#define APART_TICKS 2
+#define APART_NS 100000000LL
+/* The same in kernel ticks, at least: reading the number of the tick is cheap. */
+#define APART_TICKS 128
 
 /* In place of a handover: the packet has been in the shim, and comes in by its device again. */
 #define CAME_OUT 0xffffU
@@ -23,8 +25,8 @@ struct {
 	__type(value, __u64);
 } APART SEC(".maps");
 
-/* Sends an incoming packet into the shim, which makes `packets` of it; returns 0 if not possible. */
-static __always_inline int enter_apart(struct __sk_buff *skb, struct sliced_flow *sliced, __u32 packets, __u64 now)
+/* Sends an incoming packet into the shim; returns 0 if not possible. */
+static __always_inline int enter_apart(struct __sk_buff *skb, struct sliced_flow *sliced, __u64 now)
 {
 	__u32 zero = 0;
 	__u64 *tick = bpf_map_lookup_elem(&APART, &zero);
@@ -32,7 +34,7 @@ static __always_inline int enter_apart(struct __sk_buff *skb, struct sliced_flow
 	if (!tick || !hand_over(skb, ~0U, COMES_IN))
 		return 0;
 	*tick = bpf_jiffies64();
-	enter_shim(sliced, packets, now);
+	sliced->entered = now;
 	return 1;
 }
 
@@ -40,8 +42,7 @@ static __always_inline int enter_apart(struct __sk_buff *skb, struct sliced_flow
  * Whether merged datagrams with INT can be split; they are then on their
  * way. Without an agent INT is not removed on the far side of the shim.
  */
-static __always_inline int take_apart(struct __sk_buff *skb, const struct packet *packet, const struct config *config,
-				      __u32 packets)
+static __always_inline int take_apart(struct __sk_buff *skb, const struct packet *packet, const struct config *config)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct sliced_flow *sliced;
@@ -52,16 +53,16 @@ static __always_inline int take_apart(struct __sk_buff *skb, const struct packet
 		return 0;
 	flow_of(packet, &flow);
 	sliced = sliced_flow(&flow);
-	if (!sliced || !enter_apart(skb, sliced, packets, now))
+	if (!sliced || !enter_apart(skb, sliced, now))
 		return 0;
 	/* In one piece: the kernel reports the parts of a list as dropped when the list has been split. */
 	bpf_skb_pull_data(skb, skb->len);
 	return 1;
 }
 
-/* Whether an incoming datagram would overtake others of its flow in the shim; it follows them then. */
-static __always_inline int follows_apart(struct __sk_buff *skb, const struct packet *packet, const struct config *config,
-					 __u32 packets)
+/* Whether an incoming datagram could overtake others of its flow in the shim; it follows them then. */
+static __always_inline int follows_apart(struct __sk_buff *skb, const struct packet *packet,
+					 const struct config *config)
 {
 	__u32 zero = 0;
 	const __u64 *tick = bpf_map_lookup_elem(&APART, &zero);
@@ -79,20 +80,6 @@ static __always_inline int follows_apart(struct __sk_buff *skb, const struct pac
 	flow_of(packet, &flow);
 	sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
 	now = bpf_ktime_get_ns();
-	return sliced && would_overtake(sliced, now) && agent_is_alive(now) && shim_is_up(skb, config) &&
-	       enter_apart(skb, sliced, packets, now);
-}
-
-/* Records that an incoming packet leaves the shim. */
-static __always_inline void leave_apart(const struct packet *packet, __u64 now)
-{
-	struct sliced_flow *sliced;
-	struct flow flow;
-
-	flow_of(packet, &flow);
-	sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
-	if (!sliced)
-		return;
-	__sync_fetch_and_add(&sliced->inside, -1);
-	sliced->left = now;
+	return sliced && (__s64)(now - sliced->entered) < APART_NS && agent_is_alive(now) && shim_is_up(skb, config) &&
+	       enter_apart(skb, sliced, now);
 }

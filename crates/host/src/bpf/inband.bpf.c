@@ -269,7 +269,7 @@ static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet,
 		return STRANGER;
 	/* Segments that were merged have lost where INT was in each of them. */
 	if (skb->gso_size)
-		return take_apart(skb, packet, config, packets_of(skb, packet)) ? TAKEN_APART : SEGMENTS;
+		return take_apart(skb, packet, config) ? TAKEN_APART : SEGMENTS;
 	if (*is_probe)
 		location->discard = 0;
 	else
@@ -335,7 +335,7 @@ VERIFIED_ONCE int receive(struct __sk_buff *skb)
 	if (!config || !packet)
 		return TCX_NEXT;
 	outcome = read_packet(skb, packet);
-	if (!outcome && follows_apart(skb, packet, config, packets_of(skb, packet)))
+	if (!outcome && follows_apart(skb, packet, config))
 		outcome = TAKEN_APART;
 	else if (!outcome)
 		outcome = judge_incoming(skb, packet, config);
@@ -349,13 +349,10 @@ VERIFIED_ONCE int receive(struct __sk_buff *skb)
 VERIFIED_ONCE int come_out(struct __sk_buff *skb)
 {
 	const struct config *config = configuration(skb);
-	struct packet *packet = packet_at_hand();
 	int verdict;
 
-	if (!config || !packet)
+	if (!config)
 		return TC_ACT_SHOT;
-	if (!read_packet(skb, packet))
-		leave_apart(packet, bpf_ktime_get_ns());
 	verdict = receive(skb);
 	if (verdict != TCX_NEXT)
 		return verdict;
