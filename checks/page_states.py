@@ -114,7 +114,8 @@ def trouble_is_said(demo, browser, _events):
         ("the collector cannot be reached", lambda route: route.abort()),
         ("it met its limit", problem(422, "it met its limit")),
         ("it broke", problem(500, "it broke")),
-        ("half an answer", lambda route: route.fulfill(status=200, content_type="application/json", body='[{"id": ')),
+        ("incomplete or invalid answer (HTTP 200", lambda route: route.fulfill(status=200, content_type="application/json", body='[{"id": ')),
+        ("HTTP 502", lambda route: route.fulfill(status=502, content_type="text/html", body="<h1>502 Bad Gateway</h1>")),
         ("A token is needed", problem(401, "no token")),
     ]
     for said, answer in troubles:

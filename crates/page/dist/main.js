@@ -1104,94 +1104,6 @@ function isExact() {
   return parse("[9007199254740993]")[0] === 9007199254740993n;
 }
 
-// src/api.ts
-var Refusal = class extends Error {
-  constructor(asked, message, status) {
-    super(message);
-    this.asked = asked;
-    this.status = status;
-  }
-  asked;
-  status;
-};
-var token = y3(sessionStorage.getItem("inband-token") ?? "");
-var isTokenWanted = y3(false);
-var ahead = y3(0n);
-function giveToken(text) {
-  sessionStorage.setItem("inband-token", text);
-  token.value = text;
-  isTokenWanted.value = false;
-}
-function headers() {
-  return token.value ? { authorization: "Bearer " + token.value } : {};
-}
-var turns = [Promise.resolve(), Promise.resolve()];
-var next = 0;
-function ask(path, init = {}) {
-  if (!/^query$|^reports|[?&](from|to)=/.test(path)) return once(path, init);
-  next = 1 - next;
-  const answer = turns[next].then(() => patiently(path, init));
-  turns[next] = answer.catch(() => void 0);
-  return answer;
-}
-async function patiently(path, init) {
-  for (let left = 20; ; left--) {
-    try {
-      return await once(path, init);
-    } catch (error) {
-      const isBusy = error instanceof Refusal && error.status === 503 && error.message.startsWith("other questions");
-      if (!isBusy || left === 0 || init.signal?.aborted) throw error;
-      await new Promise((done) => setTimeout(done, 150));
-    }
-  }
-}
-async function once(path, init) {
-  if (init.signal?.aborted) throw new Refusal(path, "not asked any more", 0);
-  const asked = `${init.method ?? "GET"} /api/v1/${path}`;
-  let answer;
-  let text;
-  try {
-    const signals = [AbortSignal.timeout(15e3), ...init.signal ? [init.signal] : []];
-    answer = await fetch(`${base}/api/v1/${path}`, {
-      ...init,
-      headers: { ...headers(), ...init.headers },
-      signal: AbortSignal.any(signals)
-    });
-    text = await answer.text();
-  } catch (error) {
-    const isLate = error instanceof DOMException && error.name === "TimeoutError";
-    throw new Refusal(asked, isLate ? "no answer within 15 s" : "the collector cannot be reached", 0);
-  }
-  noteClock(answer);
-  if (answer.status === 401) isTokenWanted.value = true;
-  let body;
-  try {
-    body = parse(text);
-  } catch {
-    throw new Refusal(asked, `half an answer, ${text.length} bytes that are no JSON`, answer.status);
-  }
-  if (!answer.ok) throw new Refusal(asked, String(body?.error ?? answer.statusText), answer.status);
-  return body;
-}
-async function file(path, init) {
-  const answer = await fetch(`${base}/api/v1/${path}`, { ...init, headers: { ...headers(), ...init.headers }, signal: AbortSignal.timeout(6e4) });
-  if (answer.status === 401) isTokenWanted.value = true;
-  if (!answer.ok) throw new Refusal(`${init.method ?? "GET"} /api/v1/${path}`, parse(await answer.text())?.error ?? answer.statusText, answer.status);
-  return answer.blob();
-}
-async function sql(text, signal) {
-  const body = JSON.stringify({ sql: text });
-  const init = { method: "POST", body, headers: { "content-type": "application/json" }, signal: signal ?? null };
-  const { columns: columns3, rows } = await ask("query", init);
-  return rows.map((row) => Object.fromEntries(columns3.map((name, at) => [name, row[at]])));
-}
-var now = () => BigInt(Date.now()) * 1000000n + ahead.value;
-function noteClock(answer) {
-  const said2 = Date.parse(answer.headers.get("date") ?? "");
-  const off2 = said2 - Date.now();
-  ahead.value = Number.isNaN(said2) || Math.abs(off2) < 2e3 ? 0n : BigInt(off2) * 1000000n;
-}
-
 // src/units.ts
 var UNKNOWN = "–";
 var THIN = " ";
@@ -1238,6 +1150,100 @@ function shown(text, longest = 256) {
     return "⟨U+" + mark.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩";
   });
   return visible.length > longest ? visible.slice(0, longest) + "…" : visible;
+}
+
+// src/api.ts
+var Refusal = class extends Error {
+  constructor(asked, message, status) {
+    super(message);
+    this.asked = asked;
+    this.status = status;
+  }
+  asked;
+  status;
+};
+var token = y3(sessionStorage.getItem("inband-token") ?? "");
+var isTokenWanted = y3(false);
+var ahead = y3(0n);
+function giveToken(text) {
+  sessionStorage.setItem("inband-token", text);
+  token.value = text;
+  isTokenWanted.value = false;
+}
+function headers() {
+  return token.value ? { authorization: "Bearer " + token.value } : {};
+}
+var turns = [Promise.resolve(), Promise.resolve()];
+var next = 0;
+function ask(path, init = {}) {
+  if (!/^query$|^reports|[?&](from|to)=/.test(path)) return once(path, init);
+  next = 1 - next;
+  const answer = turns[next].then(() => patiently(path, init));
+  turns[next] = answer.catch(() => void 0);
+  return answer;
+}
+async function patiently(path, init) {
+  for (let left = 20; ; left--) {
+    try {
+      return await once(path, init);
+    } catch (error) {
+      const isBusy = error instanceof Refusal && error.status === 503 && error.message.startsWith("other questions");
+      if (!isBusy || left === 0 || init.signal?.aborted) throw error;
+      await new Promise((done) => setTimeout(done, 150));
+    }
+  }
+}
+async function once(path, init) {
+  if (init.signal?.aborted) throw new Refusal(path, CANCELLED, 0);
+  const asked = `${init.method ?? "GET"} /api/v1/${path}`;
+  let answer;
+  let text;
+  try {
+    const signals = [AbortSignal.timeout(15e3), ...init.signal ? [init.signal] : []];
+    answer = await fetch(`${base}/api/v1/${path}`, {
+      ...init,
+      headers: { ...headers(), ...init.headers },
+      signal: AbortSignal.any(signals)
+    });
+    text = await answer.text();
+  } catch (error) {
+    const isLate = error instanceof DOMException && error.name === "TimeoutError";
+    const why = isLate ? "no answer within 15 s" : init.signal?.aborted ? CANCELLED : "the collector cannot be reached";
+    throw new Refusal(asked, why, 0);
+  }
+  noteClock(answer);
+  if (answer.status === 401) isTokenWanted.value = true;
+  return read2(asked, answer, text);
+}
+var CANCELLED = "the request was cancelled";
+function read2(asked, answer, text) {
+  const status = `HTTP ${answer.status} ${answer.statusText}`.trim();
+  let body;
+  try {
+    body = parse(text);
+  } catch {
+    throw new Refusal(asked, `incomplete or invalid answer (${status}, ${plural(text.length, "character")}, not JSON)`, answer.status);
+  }
+  if (!answer.ok) throw new Refusal(asked, String(body?.error ?? status), answer.status);
+  return body;
+}
+async function file(path, init) {
+  const answer = await fetch(`${base}/api/v1/${path}`, { ...init, headers: { ...headers(), ...init.headers }, signal: AbortSignal.timeout(6e4) });
+  if (answer.status === 401) isTokenWanted.value = true;
+  if (!answer.ok) read2(`${init.method ?? "GET"} /api/v1/${path}`, answer, await answer.text());
+  return answer.blob();
+}
+async function sql(text, signal) {
+  const body = JSON.stringify({ sql: text });
+  const init = { method: "POST", body, headers: { "content-type": "application/json" }, signal: signal ?? null };
+  const { columns: columns3, rows } = await ask("query", init);
+  return rows.map((row) => Object.fromEntries(columns3.map((name, at) => [name, row[at]])));
+}
+var now = () => BigInt(Date.now()) * 1000000n + ahead.value;
+function noteClock(answer) {
+  const said2 = Date.parse(answer.headers.get("date") ?? "");
+  const off2 = said2 - Date.now();
+  ahead.value = Number.isNaN(said2) || Math.abs(off2) < 2e3 ? 0n : BigInt(off2) * 1000000n;
 }
 
 // src/about.ts
@@ -1298,7 +1304,7 @@ async function follow() {
   for (let pause3 = 500; ; ) {
     const started = Date.now();
     try {
-      await read2();
+      await read3();
     } catch {
     }
     cutOffSince.value ??= now();
@@ -1307,7 +1313,7 @@ async function follow() {
     for (let waited = 0; waited < pause3 && given === token.value; waited += 100) await sleep(100);
   }
 }
-async function read2() {
+async function read3() {
   const gone = new AbortController();
   const more = lastId ? { "last-event-id": lastId } : {};
   const answer = await fetch(`${base}/api/v1/stream`, { headers: { ...headers(), ...more }, signal: gone.signal });
@@ -8952,7 +8958,7 @@ function Decoder() {
     const init = { method: "POST", body: JSON.stringify({ hex, start }), headers: { "content-type": "application/json" } };
     void run(async () => ({ decoded: await ask("decode", init) }));
   };
-  const read3 = (file2) => {
+  const read4 = (file2) => {
     if (!file2) return;
     const note = file2.size > MAX_CAPTURE ? `the first 4 MiB of ${shown(file2.name)}` : shown(file2.name);
     void run(() => page(file2.slice(0, MAX_CAPTURE), 1, note));
@@ -8960,7 +8966,7 @@ function Decoder() {
   const drop = (event) => {
     event.preventDefault();
     setOver(false);
-    read3(event.dataTransfer?.files[0]);
+    read4(event.dataTransfer?.files[0]);
   };
   const drag = (event) => {
     event.preventDefault();
@@ -8986,7 +8992,7 @@ function Decoder() {
         a4("button", { disabled: !hex.trim(), children: "Decode" }),
         a4("label", { children: [
           "or a capture, pcap or pcapng, chosen or dropped here ",
-          a4("input", { type: "file", onChange: (chosen) => read3(chosen.currentTarget.files?.[0]) })
+          a4("input", { type: "file", onChange: (chosen) => read4(chosen.currentTarget.files?.[0]) })
         ] })
       ] })
     ] }),

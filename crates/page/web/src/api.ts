@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { base } from "./address";
 import { parse } from "./json";
+import { plural } from "./units";
 
 /** Why a request has no answer, in words. */
 export class Refusal extends Error {
@@ -49,6 +50,7 @@ async function patiently(path: string, init: RequestInit): Promise<any> {
     try {
       return await once(path, init);
     } catch (error) {
+      // Only the message tells a busy collector from other reasons for 503.
       const isBusy = error instanceof Refusal && error.status === 503 && error.message.startsWith("other questions");
       if (!isBusy || left === 0 || init.signal?.aborted) throw error;
       await new Promise((done) => setTimeout(done, 150));
@@ -57,7 +59,7 @@ async function patiently(path: string, init: RequestInit): Promise<any> {
 }
 
 async function once(path: string, init: RequestInit): Promise<any> {
-  if (init.signal?.aborted) throw new Refusal(path, "not asked any more", 0);
+  if (init.signal?.aborted) throw new Refusal(path, CANCELLED, 0);
   const asked = `${init.method ?? "GET"} /api/v1/${path}`;
   let answer: Response;
   let text: string;
@@ -71,17 +73,26 @@ async function once(path: string, init: RequestInit): Promise<any> {
     text = await answer.text();
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === "TimeoutError";
-    throw new Refusal(asked, isLate ? "no answer within 15 s" : "the collector cannot be reached", 0);
+    const why = isLate ? "no answer within 15 s" : init.signal?.aborted ? CANCELLED : "the collector cannot be reached";
+    throw new Refusal(asked, why, 0);
   }
   noteClock(answer);
   if (answer.status === 401) isTokenWanted.value = true;
+  return read(asked, answer, text);
+}
+
+const CANCELLED = "the request was cancelled";
+
+/** The JSON of an answer; a truncated one, or a proxy's error page, is refused with its status. */
+function read(asked: string, answer: Response, text: string): any {
+  const status = `HTTP ${answer.status} ${answer.statusText}`.trim();
   let body: any;
   try {
     body = parse(text);
   } catch {
-    throw new Refusal(asked, `half an answer, ${text.length} bytes that are no JSON`, answer.status);
+    throw new Refusal(asked, `incomplete or invalid answer (${status}, ${plural(text.length, "character")}, not JSON)`, answer.status);
   }
-  if (!answer.ok) throw new Refusal(asked, String(body?.error ?? answer.statusText), answer.status);
+  if (!answer.ok) throw new Refusal(asked, String(body?.error ?? status), answer.status);
   return body;
 }
 
@@ -89,7 +100,7 @@ async function once(path: string, init: RequestInit): Promise<any> {
 export async function file(path: string, init: RequestInit): Promise<Blob> {
   const answer = await fetch(`${base}/api/v1/${path}`, { ...init, headers: { ...headers(), ...(init.headers as Record<string, string>) }, signal: AbortSignal.timeout(60_000) });
   if (answer.status === 401) isTokenWanted.value = true;
-  if (!answer.ok) throw new Refusal(`${init.method ?? "GET"} /api/v1/${path}`, parse(await answer.text())?.error ?? answer.statusText, answer.status);
+  if (!answer.ok) read(`${init.method ?? "GET"} /api/v1/${path}`, answer, await answer.text());
   return answer.blob();
 }
 
