@@ -1925,7 +1925,7 @@ function sentence(event) {
     case "latency-spike":
       return `${port(detail)} delayed packets by ${duration(detail.latency)}, its median is ${duration(detail.median)}`;
     case "latency-objective":
-      return `${port(detail)}: ${count(detail.over)} of ${count(detail.reports)} reports above ${duration(detail.bound)}`;
+      return `${port(detail)}: ${count(detail.over)} of ${plural(detail.reports, "report")} above ${duration(detail.bound)}`;
     case "latency-change":
       return `${port(detail)}: latency of ${flowText(detail.flow)} went from ${duration(detail.old)} to ${duration(detail.new)}`;
     case "microburst":
@@ -1937,7 +1937,7 @@ function sentence(event) {
     case "silent-loss":
       return `${node(detail.from)} → ${node(detail.to)}: ${plural(detail.flows?.length ?? 0, "flow")} not seen behind the link for ${duration(detail.silent_for)}`;
     case "report-loss":
-      return `${count(detail.lost)} of ${count(detail.lost + detail.accepted)} reports of ${node(detail.node_id)} did not arrive`;
+      return `${count(detail.lost)} of ${plural(detail.lost + detail.accepted, "report")} from ${node(detail.node_id)} lost`;
     case "sequence-reset":
       return `${node(detail.node_id)} numbers its reports anew: ${count(detail.sequence)} instead of ${count(detail.expected)}`;
     case "sequence-gap":
@@ -2068,7 +2068,7 @@ function Form({ event, close, done }) {
       "why ",
       a4("input", { value: comment, onInput: (typed) => setComment(typed.currentTarget.value) })
     ] }),
-    a4("p", { role: "status", children: day.data ? `Would have hidden ${count(day.data.filter(isHidden).length)} of ${count(day.data.length)} events of the last day.` : "Counting what it would have hidden …" }),
+    a4("p", { role: "status", children: day.data ? `Would have hidden ${count(day.data.filter(isHidden).length)} of ${plural(day.data.length, "event")} of the last day.` : "Counting affected events …" }),
     a4("span", { children: [
       a4("button", { children: "Silence" }),
       " ",
@@ -2289,17 +2289,17 @@ function Bytes({ decoded, length }) {
       fields.length ? "What was read in front of it is below." : "Nothing could be read in front of it."
     ] }),
     length !== void 0 && length > kept2 && a4("p", { class: "muted", children: [
-      "The first ",
-      plural(kept2, "byte"),
+      "Only the first ",
+      count(kept2),
       " of ",
-      count(length),
-      " are kept as evidence; the rest is not."
+      plural(length, "byte"),
+      " are kept as evidence."
     ] }),
     a4("div", { class: "bytes", onKeyDown: onKey2, children: [
       a4(
         Table,
         {
-          caption: `${plural(fields.length, "field")}${decoded.left_out ? `, and ${count(decoded.left_out)} more` : ""}; arrow keys go from one to the next`,
+          caption: `${plural(fields.length, "field")}${decoded.left_out ? `, ${count(decoded.left_out)} more not shown` : ""}; arrow keys move between them`,
           rows: fields,
           keyOf: (_5, at) => String(at),
           onFocus: (field) => choose(fields.indexOf(field)),
@@ -2332,8 +2332,7 @@ function Grid({ hex, chosen, fault, find: find2 }) {
     ] }, start)),
     hex.length / 2 > size && a4("div", { class: "muted", children: [
       "and ",
-      plural(hex.length / 2 - size, "byte"),
-      " more"
+      plural(hex.length / 2 - size, "more byte")
     ] })
   ] });
 }
@@ -2406,10 +2405,10 @@ function Hops({ rows }) {
   return a4($, { children: [
     a4("h2", { children: "As history has it" }),
     a4("p", { children: [
-      count(new Set(rows.map((row) => row.report_index)).size),
-      " individual reports, ",
-      count(rows.length),
-      " hops.",
+      plural(new Set(rows.map((row) => row.report_index)).size, "individual report"),
+      ", ",
+      plural(rows.length, "hop"),
+      ".",
       " ",
       id !== null && a4("a", { href: href("/flow/" + id, { at: String(rows[0].time), span: "2s" }), children: "The packet's way" }),
       " ",
@@ -2888,7 +2887,7 @@ function Head({ id, live }) {
     ] });
   }
   const { flow } = live;
-  const missing = flow.hops_expected === null ? "how many hops there should be is not known" : `${flow.hops_expected} hops expected`;
+  const missing = flow.hops_expected === null ? "expected number of hops unknown" : `${plural(flow.hops_expected, "hop")} expected`;
   return a4($, { children: [
     a4("h1", { class: "mono", children: flowText(flow.flow) }),
     a4(
@@ -2897,7 +2896,7 @@ function Head({ id, live }) {
         facts: [
           ["Hosts", flow.source_name || flow.destination_name ? [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ") : UNKNOWN],
           ["Told by", flow.origin],
-          ["Path", flow.complete ? `complete, ${flow.path?.length ?? 0} hops` : `not complete: ${missing}`],
+          ["Path", flow.complete ? `complete, ${plural(flow.path?.length ?? 0, "hop")}` : `incomplete: ${missing}`],
           ["Reports", count(flow.reports)],
           ["Last seen", a4(Time, { at: flow.last_seen })]
         ]
@@ -3015,8 +3014,8 @@ function Missing({ hops }) {
   }
   if (missing <= 0) return null;
   return a4("p", { class: "notice", children: [
-    count(missing),
-    " hops are not reported: the stack was full (E bit), a node's filter kept it back, or the MTU left no room."
+    plural(missing, "hop"),
+    " missing: hop limit reached (E bit), MTU reached (M bit), or suppressed by a node's filter."
   ] });
 }
 function Before({ previous, hops, isDrawn, isAsked }) {
@@ -3198,14 +3197,14 @@ function List4({ found: { found, known: known2, base: base2 }, rows, sort }) {
   if (!known2) return a4(Empty, { children: "No report tells of a flow yet. Nodes have to watch some: see “watch” in node.toml." });
   if (!found) {
     return a4(Empty, { children: [
-      "No flow of ",
-      count(known2),
-      " matches. ",
+      "No match among ",
+      plural(known2, "flow"),
+      ". ",
       a4("button", { onClick: () => set({ q: void 0 }), children: "Show all" })
     ] });
   }
   const longest = Math.max(1, ...rows.map((flow) => flow.worst_latency ?? 0));
-  const caption = `${count(rows.length)} of ${count(found)} flows${found < known2 ? ` that match, of ${count(known2)}` : ""}, by ${sort}`;
+  const caption = `${count(rows.length)} of ${found < known2 ? `${plural(found, "matching flow")} (${count(known2)} in total)` : plural(found, "flow")}, by ${sort}`;
   return a4(Table, { caption, columns: columns(longest, BigInt(base2)).filter(({ name }) => name !== "Hosts" || rows.some((flow) => flow.source_name || flow.destination_name)), rows, keyOf: (flow) => flow.id, open: (flow) => href("/flow/" + flow.id) });
 }
 function columns(longest, base2) {
@@ -3501,7 +3500,7 @@ function Matrix({ found, by: by2, selected, node: node2, open }) {
         "data-selected": selected || void 0,
         style: { maxWidth: `${columns3.length * 48}px`, maxHeight: `${rows.length * 28}px` },
         "data-fold": fold,
-        "aria-label": `${rows.flat().length} nodes by ${columns3.length}, worst link by ${BYS[by2].name}: ${written(by2, worst2)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`
+        "aria-label": `${plural(rows.flat().length, "node")} by ${columns3.length}, worst link by ${BYS[by2].name}: ${written(by2, worst2)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`
       }
     ),
     a4("figcaption", { "aria-live": "polite", children: [
@@ -3546,7 +3545,7 @@ function Tiers({ found, by: by2, selected }) {
   const worst2 = Math.max(0, ...found.links.map((link) => link.values[by2] ?? 0));
   const open = (sel) => go(href("/map", { by: param("by"), form: param("form"), sel }));
   return a4("figure", { class: "tiers", children: [
-    a4("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${found.nodes.length} nodes in tiers; worst link by ${BYS[by2].name}: ${written(by2, worst2)}. The tables below have the numbers.`, children: [
+    a4("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${plural(found.nodes.length, "node")} in tiers; worst link by ${BYS[by2].name}: ${written(by2, worst2)}. The tables below have the numbers.`, children: [
       found.links.map((link) => a4(
         "path",
         {
@@ -3708,15 +3707,15 @@ function Shown2({ found }) {
       plural(nodes2.length, "node"),
       ", ",
       plural(links.length, "link"),
-      " that paths have shown. ",
-      silent > 0 && `${count(silent)} send no reports themselves and are known from stacks only.`
+      " seen in paths. ",
+      silent > 0 && `Nodes seen only in other nodes' reports: ${count(silent)}.`
     ] }),
     isMatrix ? a4(Matrix, { found, by: by(), selected, node, open: (link) => go(href("/map", { ...kept(), sel: link.id })) }) : a4(Tiers, { found, by: by(), selected }),
     a4(Selected, { found, selected }),
     a4(
       Table,
       {
-        caption: `${count(Math.min(20, sorted.length))} of ${count(ports.length)} interfaces, by ${BYS[by()].name}`,
+        caption: `${count(Math.min(20, sorted.length))} of ${plural(ports.length, "interface")}, by ${BYS[by()].name}`,
         rows: sorted.slice(0, 20),
         keyOf: portName,
         isChosen: (port2) => port2.link?.id === selected,
@@ -8052,7 +8051,7 @@ function Lanes({ times, lanes, from, to, isUpper }) {
       a4(
         Table,
         {
-          caption: `The latest ${count(Math.min(MAX_ROWS, times.length))} of ${count(times.length)} moments`,
+          caption: `Latest ${count(Math.min(MAX_ROWS, times.length))} of ${plural(times.length, "point")}`,
           rows: times.map((_5, at) => at).slice(-MAX_ROWS).reverse(),
           keyOf: (at) => String(times[at]),
           columns: [
@@ -8411,14 +8410,15 @@ function Found({ found: { columns: columns3, rows, damage, took } }) {
       ] })
     ] }),
     damage.length > 0 && a4("p", { class: "notice", children: [
-      plural(damage.length, "place"),
-      " of history cannot be read and were left out: ",
-      shown(damage[0].file)
+      plural(damage.length, "part"),
+      " of the history could not be read: ",
+      shown(damage[0].file),
+      damage.length > 1 && ", …"
     ] }),
     a4(
       Table,
       {
-        caption: `${count(Math.min(MOST4, rows.length))} of ${count(rows.length)} rows`,
+        caption: `${count(Math.min(MOST4, rows.length))} of ${plural(rows.length, "row")}`,
         rows: rows.slice(0, MOST4),
         keyOf: (_5, at) => String(at),
         onFocus: () => void 0,
@@ -8666,7 +8666,7 @@ function Depths({ found, write: write2 }) {
       step: step3,
       rowHeight: rows > 12 ? 14 : 20,
       labels: Array.from({ length: rows }, (_5, row) => row === rows - 1 ? "empty" : write2(2 ** (highest - row - 1))),
-      told: (row, column) => `${exact(time(column))}: ${count(cells[row * COLUMNS + column])} packets, ${bounds(row)}`,
+      told: (row, column) => `${exact(time(column))}: ${plural(cells[row * COLUMNS + column], "packet")}, ${bounds(row)}`,
       open: (_5, column) => set(around(time(column) + BigInt(Math.floor(span / COLUMNS / 2)), BigInt(Math.max(1e3, Math.floor(4 * span / COLUMNS))))),
       ends: [millis(found.from), millis(found.to)]
     }
@@ -8736,7 +8736,7 @@ function List5({ rows, congested, depths }) {
     a4(
       Table,
       {
-        caption: `${count(rows.length)} queues, the deepest first, by whole minutes`,
+        caption: `${plural(rows.length, "queue")}, deepest first, in whole minutes`,
         rows,
         keyOf: key2,
         open: queueAddress,
@@ -8770,7 +8770,7 @@ function Over({ depths, write: write2 }) {
   return a4(
     Heat,
     {
-      name: `The ${plural(queues.length, "queue")} that were deepest, over time: at most ${deepest ? write2(deepest, most) : UNKNOWN}. A cell is ${duration(width)}.`,
+      name: `${plural(queues.length, "deepest queue")} over time: at most ${deepest ? write2(deepest, most) : UNKNOWN}. A cell is ${duration(width)}.`,
       rows: queues.length,
       columns: columns3,
       step: stepAt,
@@ -8835,8 +8835,8 @@ function Shown3({ node: node2, found, isLive }) {
       ", longest wait ",
       a4("strong", { children: duration(waited[0]?.latency) }),
       ", of ",
-      count(all.length),
-      " reported packets.",
+      plural(all.length, "reported packet"),
+      ".",
       " ",
       found.isNodeClock ? "By the node's clock, set against ours by the report that arrived soonest." : "By arrival here: the node's clock is not known, so times are good to a millisecond or so.",
       " ",
@@ -9016,7 +9016,7 @@ function Capture({ found: { capture, note }, more }) {
       plural(capture.packets, "packet"),
       ", ",
       count(capture.datagrams),
-      " to the port of reports, 32766. ",
+      " to the report port, 32766. ",
       capture.error && a4("span", { class: "bad", children: shown(capture.error, 600) })
     ] }),
     report && a4($, { children: [
@@ -9073,7 +9073,9 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
     a4("section", { class: "balance-sheet", "aria-label": "Balance", children: [
       a4("p", { children: [
         a4("strong", { children: count(total.received) }),
-        " datagrams received",
+        " ",
+        total.received === 1 ? "datagram" : "datagrams",
+        " received",
         " ",
         PARTS.map(([name], at) => a4("span", { children: [
           at ? " + " : isEven ? " = " : " ≠ ",
@@ -9099,16 +9101,16 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
             ] })]),
             ["lost", a4("span", { class: total.lost ? "bad" : "", children: [
               count(total.lost),
-              " that were sent and did not arrive; ",
-              plural(total.lost_unknown, "time"),
-              " an unknown number"
+              " sent but not received, and ",
+              plural(total.lost_unknown, "gap"),
+              " of unknown size"
             ] })],
             ["kernel dropped", a4("span", { class: total.kernel_dropped ? "bad" : "", children: [
               count(total.kernel_dropped),
               " before this program saw them"
             ] })],
             ["individual reports", `${count(total.accepted_reports)} in accepted datagrams`],
-            ["stored", `${count(total.stored)} individual reports, ${count(total.store_failed)} not`],
+            ["stored", `${plural(total.stored, "individual report")}, ${count(total.store_failed)} failed`],
             ["reordered, late", `${count(total.reordered)}, ${count(total.late)}`]
           ]
         }

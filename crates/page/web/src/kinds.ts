@@ -78,7 +78,7 @@ export function sentence(event: any): string {
     case "latency-spike":
       return `${port(detail)} delayed packets by ${duration(detail.latency)}, its median is ${duration(detail.median)}`;
     case "latency-objective":
-      return `${port(detail)}: ${count(detail.over)} of ${count(detail.reports)} reports above ${duration(detail.bound)}`;
+      return `${port(detail)}: ${count(detail.over)} of ${plural(detail.reports, "report")} above ${duration(detail.bound)}`;
     case "latency-change":
       return `${port(detail)}: latency of ${flowText(detail.flow)} went from ${duration(detail.old)} to ${duration(detail.new)}`;
     case "microburst":
@@ -90,7 +90,7 @@ export function sentence(event: any): string {
     case "silent-loss":
       return `${node(detail.from)} → ${node(detail.to)}: ${plural(detail.flows?.length ?? 0, "flow")} not seen behind the link for ${duration(detail.silent_for)}`;
     case "report-loss":
-      return `${count(detail.lost)} of ${count(detail.lost + detail.accepted)} reports of ${node(detail.node_id)} did not arrive`;
+      return `${count(detail.lost)} of ${plural(detail.lost + detail.accepted, "report")} from ${node(detail.node_id)} lost`;
     case "sequence-reset":
       return `${node(detail.node_id)} numbers its reports anew: ${count(detail.sequence)} instead of ${count(detail.expected)}`;
     case "sequence-gap":

@@ -77,10 +77,10 @@ export function Bytes({ decoded, length }: { decoded: Decoded; length?: number }
           <span class="bad">Byte {count(error.at)}: {shown(error.error, 600)}.</span> {fields.length ? "What was read in front of it is below." : "Nothing could be read in front of it."}
         </p>
       )}
-      {length !== undefined && length > kept && <p class="muted">The first {plural(kept, "byte")} of {count(length)} are kept as evidence; the rest is not.</p>}
+      {length !== undefined && length > kept && <p class="muted">Only the first {count(kept)} of {plural(length, "byte")} are kept as evidence.</p>}
       <div class="bytes" onKeyDown={onKey}>
         <Table
-          caption={`${plural(fields.length, "field")}${decoded.left_out ? `, and ${count(decoded.left_out)} more` : ""}; arrow keys go from one to the next`}
+          caption={`${plural(fields.length, "field")}${decoded.left_out ? `, ${count(decoded.left_out)} more not shown` : ""}; arrow keys move between them`}
           rows={fields}
           keyOf={(_, at) => String(at)}
           onFocus={(field) => choose(fields.indexOf(field))}
@@ -120,7 +120,7 @@ function Grid({ hex, chosen, fault, find }: { hex: string; chosen: Field | undef
           ))}
         </div>
       ))}
-      {hex.length / 2 > size && <div class="muted">and {plural(hex.length / 2 - size, "byte")} more</div>}
+      {hex.length / 2 > size && <div class="muted">and {plural(hex.length / 2 - size, "more byte")}</div>}
     </div>
   );
 }

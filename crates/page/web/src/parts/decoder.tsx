@@ -96,7 +96,7 @@ function Capture({ found: { capture, note }, more }: { found: Found; more: (pack
   return (
     <>
       <p>
-        {note}: {plural(capture.packets, "packet")}, {count(capture.datagrams)} to the port of reports, 32766. {capture.error && <span class="bad">{shown(capture.error, 600)}</span>}
+        {note}: {plural(capture.packets, "packet")}, {count(capture.datagrams)} to the report port, 32766. {capture.error && <span class="bad">{shown(capture.error, 600)}</span>}
       </p>
       {report && (
         <>

@@ -4,7 +4,7 @@ import { set } from "../address";
 import { around } from "../range";
 import type { Samples } from "../samples";
 import { exact, millis } from "../time";
-import { count, plural } from "../units";
+import { plural } from "../units";
 import { Heat } from "./heat";
 
 const COLUMNS = 120;
@@ -39,7 +39,7 @@ export function Depths({ found, write }: { found: Samples; write: (value: number
       step={step}
       rowHeight={rows > 12 ? 14 : 20}
       labels={Array.from({ length: rows }, (_, row) => (row === rows - 1 ? "empty" : write(2 ** (highest - row - 1))))}
-      told={(row, column) => `${exact(time(column))}: ${count(cells[row * COLUMNS + column]!)} packets, ${bounds(row)}`}
+      told={(row, column) => `${exact(time(column))}: ${plural(cells[row * COLUMNS + column]!, "packet")}, ${bounds(row)}`}
       open={(_, column) => set(around(time(column) + BigInt(Math.floor(span / COLUMNS / 2)), BigInt(Math.max(1_000, Math.floor((4 * span) / COLUMNS)))))}
       ends={[millis(found.from), millis(found.to)]}
     />

@@ -6,7 +6,7 @@ import { around } from "../range";
 import { set } from "../address";
 import { isUtc, millis, zone } from "../time";
 import { theme } from "../keys";
-import { UNKNOWN, count } from "../units";
+import { UNKNOWN, count, plural } from "../units";
 import { Table } from "./table";
 
 export interface Lane {
@@ -53,7 +53,7 @@ export function Lanes({ times, lanes, from, to, isUpper }: Props) {
       <details>
         <summary>As a table</summary>
         <Table
-          caption={`The latest ${count(Math.min(MAX_ROWS, times.length))} of ${count(times.length)} moments`}
+          caption={`Latest ${count(Math.min(MAX_ROWS, times.length))} of ${plural(times.length, "point")}`}
           rows={times.map((_, at) => at).slice(-MAX_ROWS).reverse()}
           keyOf={(at) => String(times[at])}
           columns={[

@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { type By, BYS, type Fabric, type MapLink, step, written } from "../fabric";
+import { plural } from "../units";
 import { useGrid } from "./grid";
 
 interface Props {
@@ -45,7 +46,7 @@ export function Matrix({ found, by, selected, node, open }: Props) {
         data-selected={selected || undefined}
         style={{ maxWidth: `${columns.length * 48}px`, maxHeight: `${rows.length * 28}px` }}
         data-fold={fold}
-        aria-label={`${rows.flat().length} nodes by ${columns.length}, worst link by ${BYS[by].name}: ${written(by, worst)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`}
+        aria-label={`${plural(rows.flat().length, "node")} by ${columns.length}, worst link by ${BYS[by].name}: ${written(by, worst)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`}
       />
       <figcaption aria-live="polite">
         {told}

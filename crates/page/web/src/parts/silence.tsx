@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { ask, now } from "../api";
 import { useAsk } from "../ask";
 import { MINUTE, exact } from "../time";
-import { count, shown } from "../units";
+import { count, plural, shown } from "../units";
 import { Answer } from "./answer";
 import { useKeys } from "./copy";
 import { Table } from "./table";
@@ -64,7 +64,7 @@ function Form({ event, close, done }: { event: any; close: () => void; done: (sa
         why <input value={comment} onInput={(typed) => setComment(typed.currentTarget.value)} />
       </label>
       <p role="status">
-        {day.data ? `Would have hidden ${count(day.data.filter(isHidden).length)} of ${count(day.data.length)} events of the last day.` : "Counting what it would have hidden …"}
+        {day.data ? `Would have hidden ${count(day.data.filter(isHidden).length)} of ${plural(day.data.length, "event")} of the last day.` : "Counting affected events …"}
       </p>
       <span>
         <button>Silence</button> <button type="button" onClick={close}>Leave it</button>

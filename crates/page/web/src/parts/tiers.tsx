@@ -3,6 +3,7 @@
 import { go, href, param } from "../address";
 import { type By, BYS, type Fabric, type MapLink, type MapNode, step, written } from "../fabric";
 import { node } from "../names";
+import { plural } from "../units";
 
 const [WIDTH, TIER, BOX] = [1000, 130, 30];
 
@@ -13,7 +14,7 @@ export function Tiers({ found, by, selected }: { found: Fabric; by: By; selected
   const open = (sel: string) => go(href("/map", { by: param("by"), form: param("form"), sel }));
   return (
     <figure class="tiers">
-      <svg viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`${found.nodes.length} nodes in tiers; worst link by ${BYS[by].name}: ${written(by, worst)}. The tables below have the numbers.`}>
+      <svg viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`${plural(found.nodes.length, "node")} in tiers; worst link by ${BYS[by].name}: ${written(by, worst)}. The tables below have the numbers.`}>
         {found.links.map((link) => (
           <path
             key={link.id}

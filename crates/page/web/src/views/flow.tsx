@@ -58,7 +58,7 @@ function Head({ id, live }: { id: string; live: { flow: any; paths: Taken[] } | 
     );
   }
   const { flow } = live;
-  const missing = flow.hops_expected === null ? "how many hops there should be is not known" : `${flow.hops_expected} hops expected`;
+  const missing = flow.hops_expected === null ? "expected number of hops unknown" : `${plural(flow.hops_expected, "hop")} expected`;
   return (
     <>
       <h1 class="mono">{flowText(flow.flow)}</h1>
@@ -66,7 +66,7 @@ function Head({ id, live }: { id: string; live: { flow: any; paths: Taken[] } | 
         facts={[
           ["Hosts", flow.source_name || flow.destination_name ? [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ") : UNKNOWN],
           ["Told by", flow.origin],
-          ["Path", flow.complete ? `complete, ${flow.path?.length ?? 0} hops` : `not complete: ${missing}`],
+          ["Path", flow.complete ? `complete, ${plural(flow.path?.length ?? 0, "hop")}` : `incomplete: ${missing}`],
           ["Reports", count(flow.reports)],
           ["Last seen", <Time at={flow.last_seen} />],
         ]}
@@ -182,7 +182,7 @@ function Missing({ hops }: { hops: HopRow[] }) {
     return <p class="notice">This report tells of one hop only ({first?.origin}); the other nodes report by themselves, so their rows are in other reports.</p>;
   }
   if (missing <= 0) return null;
-  return <p class="notice">{count(missing)} hops are not reported: the stack was full (E bit), a node's filter kept it back, or the MTU left no room.</p>;
+  return <p class="notice">{plural(missing, "hop")} missing: hop limit reached (E bit), MTU reached (M bit), or suppressed by a node's filter.</p>;
 }
 
 /** The previous path; nodes that this packet did not pass are struck out. */

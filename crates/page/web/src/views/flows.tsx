@@ -11,7 +11,7 @@ import { FilterField } from "../parts/filter";
 import { type Column, Table } from "../parts/table";
 import { FlowLink, Path, Time } from "../parts/words";
 import { node } from "../names";
-import { UNKNOWN, count, duration, shown } from "../units";
+import { UNKNOWN, count, duration, plural, shown } from "../units";
 
 interface FlowRow extends Flow {
   id: string;
@@ -79,12 +79,12 @@ function List({ found: { found, known, base }, rows, sort }: { found: Found; row
   if (!found) {
     return (
       <Empty>
-        No flow of {count(known)} matches. <button onClick={() => set({ q: undefined })}>Show all</button>
+        No match among {plural(known, "flow")}. <button onClick={() => set({ q: undefined })}>Show all</button>
       </Empty>
     );
   }
   const longest = Math.max(1, ...rows.map((flow) => flow.worst_latency ?? 0));
-  const caption = `${count(rows.length)} of ${count(found)} flows${found < known ? ` that match, of ${count(known)}` : ""}, by ${sort}`;
+  const caption = `${count(rows.length)} of ${found < known ? `${plural(found, "matching flow")} (${count(known)} in total)` : plural(found, "flow")}, by ${sort}`;
   return <Table caption={caption} columns={columns(longest, BigInt(base)).filter(({ name }) => name !== "Hosts" || rows.some((flow) => flow.source_name || flow.destination_name))} rows={rows} keyOf={(flow) => flow.id} open={(flow) => href("/flow/" + flow.id)} />;
 }
 

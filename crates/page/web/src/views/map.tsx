@@ -67,12 +67,12 @@ function Shown({ found }: { found: Fabric }) {
     <>
       <Legend />
       <p class="muted">
-        {plural(nodes.length, "node")}, {plural(links.length, "link")} that paths have shown. {silent > 0 && `${count(silent)} send no reports themselves and are known from stacks only.`}
+        {plural(nodes.length, "node")}, {plural(links.length, "link")} seen in paths. {silent > 0 && `Nodes seen only in other nodes' reports: ${count(silent)}.`}
       </p>
       {isMatrix ? <Matrix found={found} by={by()} selected={selected} node={node} open={(link) => go(href("/map", { ...kept(), sel: link.id }))} /> : <Tiers found={found} by={by()} selected={selected} />}
       <Selected found={found} selected={selected} />
       <Table
-        caption={`${count(Math.min(20, sorted.length))} of ${count(ports.length)} interfaces, by ${BYS[by()].name}`}
+        caption={`${count(Math.min(20, sorted.length))} of ${plural(ports.length, "interface")}, by ${BYS[by()].name}`}
         rows={sorted.slice(0, 20)}
         keyOf={portName}
         isChosen={(port) => port.link?.id === selected}

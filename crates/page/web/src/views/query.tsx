@@ -111,9 +111,9 @@ function Found({ found: { columns, rows, damage, took } }: { found: Rows }) {
         <button onClick={() => void saveParquet(param("sql"))}>Save as Parquet</button>
         <span class="muted">{plural(rows.length, "row")} in {Math.round(took)} ms</span>
       </p>
-      {damage.length > 0 && <p class="notice">{plural(damage.length, "place")} of history cannot be read and were left out: {shown(damage[0].file)}</p>}
+      {damage.length > 0 && <p class="notice">{plural(damage.length, "part")} of the history could not be read: {shown(damage[0].file)}{damage.length > 1 && ", …"}</p>}
       <Table
-        caption={`${count(Math.min(MOST, rows.length))} of ${count(rows.length)} rows`}
+        caption={`${count(Math.min(MOST, rows.length))} of ${plural(rows.length, "row")}`}
         rows={rows.slice(0, MOST)}
         keyOf={(_, at) => String(at)}
         onFocus={() => undefined}

@@ -14,7 +14,7 @@ import { around, range } from "../range";
 import { flowText } from "../kinds";
 import { type Samples, samples } from "../samples";
 import { SECOND, exact, writeSpan } from "../time";
-import { UNKNOWN, bytes, count, duration, permille } from "../units";
+import { UNKNOWN, bytes, count, duration, permille, plural } from "../units";
 import { queueName } from "./queues";
 
 export const FLOWS_SHOWN = 6;
@@ -58,7 +58,7 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
   return (
     <>
       <p>
-        Deepest <strong>{write(deepest.depth)}</strong>, longest wait <strong>{duration(waited[0]?.latency)}</strong>, of {count(all.length)} reported packets.{" "}
+        Deepest <strong>{write(deepest.depth)}</strong>, longest wait <strong>{duration(waited[0]?.latency)}</strong>, of {plural(all.length, "reported packet")}.{" "}
         {found.isNodeClock ? "By the node's clock, set against ours by the report that arrived soonest." : "By arrival here: the node's clock is not known, so times are good to a millisecond or so."}{" "}
         {isLive && `The latest ${writeSpan((to - from) / SECOND * SECOND)}.`} {found.isCut && "Only the first 40,000 reports are shown: look at a shorter span."}
       </p>

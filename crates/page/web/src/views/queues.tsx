@@ -56,7 +56,7 @@ function List({ rows, congested, depths }: { rows: QueueRow[]; congested: Set<st
     <>
     <Over depths={depths} write={(queue, value) => depthOf(queue.node_id, value)} />
     <Table
-      caption={`${count(rows.length)} queues, the deepest first, by whole minutes`}
+      caption={`${plural(rows.length, "queue")}, deepest first, in whole minutes`}
       rows={rows}
       keyOf={key}
       open={queueAddress}
@@ -90,7 +90,7 @@ function Over({ depths, write }: { depths: DepthsOverTime; write: (queue: QueueR
   const [deepest] = queues;
   return (
     <Heat
-      name={`The ${plural(queues.length, "queue")} that were deepest, over time: at most ${deepest ? write(deepest, most) : UNKNOWN}. A cell is ${duration(width)}.`}
+      name={`${plural(queues.length, "deepest queue")} over time: at most ${deepest ? write(deepest, most) : UNKNOWN}. A cell is ${duration(width)}.`}
       rows={queues.length}
       columns={columns}
       step={stepAt}

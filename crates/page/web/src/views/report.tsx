@@ -9,7 +9,7 @@ import { Bytes } from "../parts/bytes";
 import { Table } from "../parts/table";
 import { Facts, Time } from "../parts/words";
 import { SECOND, exact } from "../time";
-import { UNKNOWN, bytes, count, shown } from "../units";
+import { UNKNOWN, bytes, plural, shown } from "../units";
 
 const isNumber = (text: string) => /^\d{1,10}$/.test(text);
 const isMissing = (error: Refusal) => [400, 404].includes(error.status);
@@ -75,7 +75,7 @@ function Hops({ rows }: { rows: Record<string, any>[] }) {
     <>
       <h2>As history has it</h2>
       <p>
-        {count(new Set(rows.map((row) => row.report_index)).size)} individual reports, {count(rows.length)} hops.{" "}
+        {plural(new Set(rows.map((row) => row.report_index)).size, "individual report")}, {plural(rows.length, "hop")}.{" "}
         {id !== null && <a href={href("/flow/" + id, { at: String(rows[0]!.time), span: "2s" })}>The packet's way</a>}{" "}
         <span class="muted">{UNKNOWN} means that the node said “not available”, or was not asked.</span>
       </p>

@@ -41,7 +41,7 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
     <>
       <section class="balance-sheet" aria-label="Balance">
         <p>
-          <strong>{count(total.received)}</strong> datagrams received{" "}
+          <strong>{count(total.received)}</strong> {total.received === 1 ? "datagram" : "datagrams"} received{" "}
           {PARTS.map(([name], at) => (
             <span key={name}>
               {at ? " + " : isEven ? " = " : " ≠ "}
@@ -56,10 +56,10 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
         <Facts
           facts={[
             ...PARTS.map(([name, about], at): [string, any] => [name, <><i class={`key f${at + 1}`} /> {count(total[name])}, {permille(total.received ? (1000 * total[name]) / total.received : null)}: {about}</>]),
-            ["lost", <span class={total.lost ? "bad" : ""}>{count(total.lost)} that were sent and did not arrive; {plural(total.lost_unknown, "time")} an unknown number</span>],
+            ["lost", <span class={total.lost ? "bad" : ""}>{count(total.lost)} sent but not received, and {plural(total.lost_unknown, "gap")} of unknown size</span>],
             ["kernel dropped", <span class={total.kernel_dropped ? "bad" : ""}>{count(total.kernel_dropped)} before this program saw them</span>],
             ["individual reports", `${count(total.accepted_reports)} in accepted datagrams`],
-            ["stored", `${count(total.stored)} individual reports, ${count(total.store_failed)} not`],
+            ["stored", `${plural(total.stored, "individual report")}, ${count(total.store_failed)} failed`],
             ["reordered, late", `${count(total.reordered)}, ${count(total.late)}`],
           ]}
         />
