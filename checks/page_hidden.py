@@ -69,7 +69,7 @@ def a_hidden_congestion_is_found(hidden, browser):
     walk.click("congested for")
     walk.click("The queue at that time")
     queue = walk.page.inner_text("h1")
-    table = walk.page.get_by_role("table", name=re.compile("Whose packets"))
+    table = walk.page.get_by_role("table", name=re.compile("Flows in the queue"))
     table.wait_for()
     flows = table.locator("tbody tr td:nth-child(2)").all_inner_texts()
     assert queue.startswith(f"node {truth['node']} interface {truth['interface']} queue"), (queue, truth)
@@ -93,7 +93,7 @@ def a_silent_link_is_found(hidden, browser):
     """C24: if each node reports, the link is named."""
     truth = hidden.truth("silent")
     walk = Walk(browser.page(), hidden.running["silent"][0].url)
-    walk.click("not seen behind the link")
+    walk.click("not seen past the link")
     walk.click("The link on the map")
     panel = walk.page.locator("section.panel h2")
     panel.wait_for()
@@ -107,9 +107,9 @@ def a_link_of_which_nothing_tells_is_found(hidden, browser):
     truth = hidden.truth("unannounced")
     walk = Walk(browser.page(), hidden.running["unannounced"][0].url)
     walk.click("^Map$")
-    walk.page.get_by_label("Colour by").select_option(label="time since its last path")
+    walk.page.get_by_label("Colour by").select_option(label="time since last path")
     walk.steps += 1
-    table = walk.page.get_by_role("table", name=re.compile("by time since its last path"))
+    table = walk.page.get_by_role("table", name=re.compile("by time since last path"))
     table.wait_for()
     link = f"node {truth['from']} {truth['interface']}"
     walk.page.wait_for_function("name => document.querySelector('main table tbody td').innerText === name", arg=link, timeout=15_000)

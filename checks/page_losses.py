@@ -86,7 +86,7 @@ def losses_are_named(program, browser):
 def watched(collector, relay, browser, seed):
     page = browser.page()
     open_view(page, collector.url + "/reports?live=1m")
-    page.get_by_role("table", name=re.compile("streams?, those")).wait_for(timeout=20_000)
+    page.get_by_role("table", name=re.compile("streams?, most lost")).wait_for(timeout=20_000)
     page.locator(".strip", has_text=re.compile(r"\d received.*\d shed", re.S)).wait_for()
     ids = {node["name"]: node["node_id"] for node in collector.json("nodes")}
     looks, balances = [], set()

@@ -110,8 +110,8 @@ def tls_and_a_reading_token_hold(demo, browser, _events):
             page = context.new_page()
             Sender(Fabric(1, 3, 2, 1, 7, 20), f"127.0.0.1:{collector.port}").run(0, 500, 200)
             page.goto(collector.url + "/flows")
-            page.get_by_label(re.compile("asks for a token")).fill("may-only-read")
-            page.get_by_role("button", name="Use it").click()
+            page.get_by_label(re.compile("requires a token")).fill("may-only-read")
+            page.get_by_role("button", name="Use token").click()
             page.locator("main tbody tr").first.wait_for(timeout=10_000)
             for view in VIEWS:
                 open_view(page, collector.url + view)

@@ -58,7 +58,7 @@ def the_keyboard_reaches_the_cause(demo, browser, _events):
     assert page.inner_text(".depth figcaption") != before, "the chart's cursor does not speak"
     presses += tab_to(page, r"443", tag="a")
     page.keyboard.press("Enter")
-    page.get_by_role("table", name=re.compile("The way of the packet")).wait_for()
+    page.get_by_role("table", name=re.compile("Path of the packet")).wait_for()
     for key, view in [("m", "map"), ("f", "flows"), ("q", "queues"), ("e", "events"), ("r", "reports"), ("s", "query")]:
         page.keyboard.press("g")
         page.keyboard.press(key)
@@ -205,16 +205,16 @@ def tokens_stay_secret(demo, browser, _events):
             page.on("request", lambda request: asked.append(request.url))
             page.goto(url + "/flows?q=latency+%3E+1ms")
             for text in ["wrong", secret]:
-                page.get_by_label(re.compile("asks for a token")).fill(text)
-                page.get_by_role("button", name="Use it").click()
+                page.get_by_label(re.compile("requires a token")).fill(text)
+                page.get_by_role("button", name="Use token").click()
                 page.wait_for_timeout(2_500)
-            page.get_by_text("No report tells of a flow yet").wait_for()
+            page.get_by_text("No flows reported yet").wait_for()
             assert page.url.endswith("/flows?q=latency+%3E+1ms"), page.url
             kept = page.evaluate("JSON.stringify(localStorage) + document.cookie")
             assert secret not in kept and not any(secret in one for one in [*asked, page.url]), "the token is kept or told"
             other = page.context.new_page()
             other.goto(url + "/flows")
-            other.get_by_label(re.compile("asks for a token")).wait_for()
+            other.get_by_label(re.compile("requires a token")).wait_for()
             page.context.close()
         finally:
             process.terminate()

@@ -1137,7 +1137,7 @@ function bytes(value) {
 function occupancy(value, inBytes, unit) {
   if (value === null || value === void 0) return UNKNOWN;
   if (inBytes !== null && inBytes !== void 0) return bytes(inBytes);
-  return `${count(value)}${THIN}${unit ?? "(unit not known)"}`;
+  return `${count(value)}${THIN}${unit ?? "(unit unknown)"}`;
 }
 var rate = (value) => value === null || value === void 0 ? UNKNOWN : (Math.abs(Number(value)) < 10 ? String(Number(Number(value).toPrecision(2))) : count(Math.round(Number(value)))) + "/s";
 var permille = (value) => value === null || value === void 0 ? UNKNOWN : trimmed((Number(value) / 10).toFixed(1)) + THIN + "%";
@@ -1370,21 +1370,21 @@ function Answer({ asked, children }) {
     isSlow && a4("div", { class: "progress", role: "progressbar", "aria-label": "Loading" }),
     error && a4(Refused, { error, again, hasOld: hasData2 }),
     hasData2 && a4("div", { class: isOld ? "stale" : void 0, children: children(data) }),
-    !hasData2 && !error && a4("p", { class: "muted", children: "Asking the collector …" })
+    !hasData2 && !error && a4("p", { class: "muted", children: "Loading …" })
   ] });
 }
 function Refused({ error, again, hasOld }) {
   return a4("div", { class: "refused", role: "alert", children: [
-    a4("strong", { children: error.status === 401 ? "A token is needed" : "No answer" }),
+    a4("strong", { children: error.status === 401 ? "A token is needed" : "Request failed" }),
     a4("p", { children: [
       shown(error.message, 600),
-      hasOld && "; what is below is old"
+      hasOld && "; showing the last data"
     ] }),
     a4("p", { class: "muted", children: [
-      "asked: ",
+      "request: ",
       a4("code", { children: shown(error.asked) })
     ] }),
-    a4("button", { onClick: again, children: "Ask again" })
+    a4("button", { onClick: again, children: "Retry" })
   ] });
 }
 function Empty({ children }) {
@@ -1544,7 +1544,7 @@ async function copy(text, what) {
     await navigator.clipboard.writeText(text);
     said.value = `${what} copied`;
   } catch {
-    said.value = "the browser does not let the page copy";
+    said.value = "the browser does not allow copying";
   }
 }
 var KEYS = [
@@ -1556,16 +1556,16 @@ var KEYS = [
   { keys: "g e", about: "Events" },
   { keys: "g r", about: "Reports" },
   { keys: "g s", about: "Query" },
-  { keys: "/", about: "to the filter" },
+  { keys: "/", about: "go to the filter" },
   { keys: "j k", about: "next and previous row" },
   { keys: "Enter", about: "open the row" },
-  { keys: ".", about: "freeze, or follow live" },
-  { keys: "[ ]", about: "one span back, forth" },
+  { keys: ".", about: "freeze or go live" },
+  { keys: "[ ]", about: "one span back, forward" },
   { keys: "w s", about: "zoom in, out" },
-  { keys: "v", about: "on a packet's way: another beside it" },
-  { keys: "c", about: "copy what is shown as text" },
-  { keys: "y", about: "copy the address, frozen" },
-  { keys: "t", about: "light or dark" },
+  { keys: "v", about: "on a packet's path: compare with another packet" },
+  { keys: "c", about: "copy the view as text" },
+  { keys: "y", about: "copy the address, time frozen" },
+  { keys: "t", about: "light or dark theme" },
   { keys: "z", about: "UTC or local time" },
   { keys: "?", about: "this list" },
   { keys: "Esc", about: "close, or leave the field" }
@@ -1615,8 +1615,8 @@ function act(key3, event) {
     s: () => zoom(0.5),
     t: turnTheme,
     z: () => isUtc.value = !isUtc.value,
-    y: () => void copy(frozenAddress(), "the address"),
-    c: () => copied.text && void copy(copied.text(), "what is shown"),
+    y: () => void copy(frozenAddress(), "address"),
+    c: () => copied.text && void copy(copied.text(), "view"),
     "/": () => document.querySelector("[data-filter]")?.focus(),
     j: () => move(1),
     k: () => move(-1)
@@ -1641,7 +1641,7 @@ function Strip() {
   return a4("header", { class: since ? "strip cut" : "strip", "aria-label": "Ledger", children: [
     a4("a", { class: "brand", href: href("/"), children: "inband" }),
     since ? a4("strong", { children: [
-      "not connected since ",
+      "disconnected since ",
       clock(since),
       " ",
       zone()
@@ -1687,8 +1687,8 @@ function TimeBar() {
       isOther && a4("option", { children: writeSpan(span) }),
       SPANS.map((name) => a4("option", { children: name }, name))
     ] }),
-    a4("button", { onClick: () => step(1), "aria-label": "One span forth", title: "]", disabled: isLive, children: "▶" }),
-    a4("button", { onClick: freeze, "aria-pressed": !isLive, title: ". freezes, or follows live", children: isLive ? "Freeze" : "Go live" }),
+    a4("button", { onClick: () => step(1), "aria-label": "One span forward", title: "]", disabled: isLive, children: "▶" }),
+    a4("button", { onClick: freeze, "aria-pressed": !isLive, title: ".: freeze or go live", children: isLive ? "Freeze" : "Go live" }),
     a4("span", { class: isLive ? "mode" : "mode frozen", children: isLive ? "live" : "frozen" }),
     a4("span", { class: "interval", children: [
       clock(from),
@@ -1696,8 +1696,8 @@ function TimeBar() {
       clock(to)
     ] }),
     a4("button", { onClick: () => isUtc.value = !isUtc.value, title: "z: UTC or local time", children: zone() }),
-    a4("button", { onClick: turnTheme, title: "t: light or dark", children: theme.value === "system" ? "Theme" : theme.value === "dark" ? "Dark" : "Light" }),
-    a4("button", { onClick: () => isHelpOpen.value = true, "aria-haspopup": "dialog", title: "? all keys", children: "Keys" })
+    a4("button", { onClick: turnTheme, title: "t: light or dark theme", children: theme.value === "system" ? "Theme" : theme.value === "dark" ? "Dark" : "Light" }),
+    a4("button", { onClick: () => isHelpOpen.value = true, "aria-haspopup": "dialog", title: "?: all keys", children: "Keys" })
   ] });
 }
 function Dialog({ name, close, children }) {
@@ -1726,7 +1726,7 @@ function Help() {
     a4("label", { children: [
       a4("input", { type: "checkbox", checked: areKeysOn.value, onChange: (event) => areKeysOn.value = event.currentTarget.checked }),
       " ",
-      "single letters act"
+      "single-letter shortcuts"
     ] }),
     a4("form", { method: "dialog", children: a4("button", { children: "Close" }) })
   ] });
@@ -1744,9 +1744,9 @@ function TokenWanted() {
         set({}, true);
       },
       children: [
-        a4("label", { for: "token", children: "The collector asks for a token. It is kept until this tab closes, and in no address." }),
+        a4("label", { for: "token", children: "The collector requires a token. It is kept until this tab closes, and never put in an address." }),
         a4("input", { id: "token", ref: field, type: "password", autocomplete: "off", required: true }),
-        a4("button", { children: "Use it" })
+        a4("button", { children: "Use token" })
       ]
     }
   );
@@ -1871,85 +1871,86 @@ function Table({ caption, columns: columns3, rows, keyOf: keyOf2, open, onFocus,
 var flowText = (flow) => `${protocol(flow.protocol)} ${ends(flow.source, flow.source_port)} > ${ends(flow.destination, flow.destination_port)}`;
 var ends = (address2, port2) => port2 ? `${address2.includes(":") ? `[${address2}]` : address2}:${port2}` : address2;
 var CHECKS = {
-  "report-loss": "kernel drops and shed datagrams in the ledger; the way from node to collector",
+  "report-loss": "kernel drops and shed datagrams in the ledger; the path from node to collector",
   "sequence-reset": "whether the node restarted",
   "sequence-gap": "the links and queues of the flow's path",
   "new-flow": "nothing; silence it where flows come and go",
   "path-change": "links of the old path that are not on the new one",
   loop: "routes of the repeated nodes",
-  "path-policy": "the hop that the violation names",
+  "path-policy": "the hop named in the violation",
   "latency-change": "nothing by itself; it shows where to look",
   "latency-spike": "the queue of the interface at that time",
   "latency-objective": "latency spikes and congestion of the interface",
   "queue-congestion": "culprits of the same queue",
   microburst: "senders that burst; culprits of the same queue",
   "microburst-storm": "senders that burst; culprits of the same queue",
-  culprits: "the flows that are named",
-  drop: "what is said for the reason of the drops",
+  culprits: "the named flows",
+  drop: "what the drop reason means on that node",
   "silent-loss": "the link, and whether the node behind it reports at all",
-  "egress-utilization": "the flows that are named; the rate of the link",
+  "egress-utilization": "the named flows; the rate of the link",
   "ecmp-imbalance": "the hash of the node; elephants among the flows",
   "negative-link-latency": "time synchronisation of both nodes",
   "clock-drift": "time synchronisation of both nodes",
-  "duplicate-node-id": "node ids of the devices at these addresses",
+  "duplicate-node-id": "node IDs of the devices at these addresses",
   "unknown-node": "the list of known nodes, and who sends from that address",
   "report-about-report": "the node's watchlist",
-  "history-trouble": "the disk, and who moved the directory"
+  "history-trouble": "the disk, and whether its directory was moved"
 };
 var KINDS = Object.keys(CHECKS);
 function check(event) {
   const own = event.event === "drop" ? event.detail?.check : "";
-  return shown(own || CHECKS[event.event] || "the reports it rests on");
+  return shown(own || CHECKS[event.event] || "its evidence");
 }
 var port = (detail, id = detail.node_id) => node(id) + (detail.egress_interface === null || detail.egress_interface === void 0 ? "" : ` interface ${detail.egress_interface}`);
 var way = (path) => (path ?? []).map((hop) => node(hop.node_id)).join(" → ") || "an unknown path";
 var first = (flows, word) => {
   const [largest] = flows ?? [];
-  return largest ? `${permille(largest.share_permille)} ${word} ${flowText(largest.flow)}` : "nobody is named";
+  return largest ? `${permille(largest.share_permille)} ${word} ${flowText(largest.flow)}` : "no flow identified";
 };
 function sentence(event) {
   const detail = event.detail ?? {};
   const lasted = duration(BigInt(event.last) - BigInt(event.first));
-  const goesOn = event.phase === "begin";
+  const isActive = event.phase === "begin";
   switch (event.event) {
     case "queue-congestion": {
-      const peak = detail.peak_latency === null ? "" : `, up to ${duration(detail.peak_latency)}`;
-      const deep = occupancy(detail.peak_occupancy, event.peak_bytes, event.queue_unit);
+      const peak = detail.peak_latency === null ? "" : `, latency up to ${duration(detail.peak_latency)}`;
+      const deepest = occupancy(detail.peak_occupancy, event.peak_bytes, event.queue_unit);
+      const deep = deepest === UNKNOWN ? "" : `, depth up to ${deepest}`;
       const again = detail.episodes > 1 ? ` in ${plural(detail.episodes, "episode")}` : "";
-      return `${port(detail)} ${goesOn ? "is" : "was"} congested for ${lasted}${again}${peak} and ${deep}`;
+      return `${port(detail)} ${isActive ? "is" : "was"} congested for ${lasted}${again}${peak}${deep}`;
     }
     case "path-change":
       return `${flowText(detail.flow)} took another path (${detail.change}): ${way(detail.old)} became ${way(detail.new)}`;
     case "culprits":
-      return `${port(detail)}: packets waited ${duration(detail.residence)} (${detail.pattern}), ${first(detail.culprits, "of the bytes before them:")}`;
+      return `${port(detail)}: packets waited ${duration(detail.residence)} (${detail.pattern}), ${first(detail.culprits, "of the bytes ahead of them:")}`;
     case "latency-spike":
-      return `${port(detail)} delayed packets by ${duration(detail.latency)}, its median is ${duration(detail.median)}`;
+      return `${port(detail)} delayed packets by ${duration(detail.latency)}, median ${duration(detail.median)}`;
     case "latency-objective":
       return `${port(detail)}: ${count(detail.over)} of ${plural(detail.reports, "report")} above ${duration(detail.bound)}`;
     case "latency-change":
       return `${port(detail)}: latency of ${flowText(detail.flow)} went from ${duration(detail.old)} to ${duration(detail.new)}`;
     case "microburst":
-      return `${port(detail)}: a burst of ${duration(detail.duration)}, up to ${duration(detail.peak_latency)}`;
+      return `${port(detail)}: a burst of ${duration(detail.duration)}, latency up to ${duration(detail.peak_latency)}`;
     case "microburst-storm":
       return `${port(detail)}: ${plural(detail.bursts, "microburst")} within a second`;
     case "drop":
-      return `${port(detail)} dropped ${plural(detail.packets, "packet")} of ${plural(detail.flow_count, "flow")}: ${shown(detail.reason_name) || "reason not given"} (${detail.class})`;
+      return `${port(detail)} dropped ${plural(detail.packets, "packet")} of ${plural(detail.flow_count, "flow")}: ${shown(detail.reason_name) || "reason unknown"} (${detail.class})`;
     case "silent-loss":
-      return `${node(detail.from)} → ${node(detail.to)}: ${plural(detail.flows?.length ?? 0, "flow")} not seen behind the link for ${duration(detail.silent_for)}`;
+      return `${node(detail.from)} → ${node(detail.to)}: ${plural(detail.flows?.length ?? 0, "flow")} not seen past the link for ${duration(detail.silent_for)} (possible silent loss)`;
     case "report-loss":
       return `${count(detail.lost)} of ${plural(detail.lost + detail.accepted, "report")} from ${node(detail.node_id)} lost`;
     case "sequence-reset":
-      return `${node(detail.node_id)} numbers its reports anew: ${count(detail.sequence)} instead of ${count(detail.expected)}`;
+      return `${node(detail.node_id)} restarted its report sequence: ${count(detail.sequence)} instead of ${count(detail.expected)}`;
     case "sequence-gap":
       return `${plural(detail.lost, "packet")} of ${flowText(detail.flow)} missing`;
     case "new-flow":
-      return `${flowText(detail.flow)} is new, by ${way(detail.path)}`;
+      return `${flowText(detail.flow)} is new, path ${way(detail.path)}`;
     case "loop":
-      return `${flowText(detail.flow)} came to ${node(detail.node_id)} twice: ${way(detail.path)}`;
+      return `${flowText(detail.flow)} passed ${node(detail.node_id)} twice: ${way(detail.path)}`;
     case "path-policy":
-      return `${flowText(detail.flow)} breaks the rule ${shown(detail.rule)}: ${way(detail.path)}`;
+      return `${flowText(detail.flow)} violates the rule ${shown(detail.rule)}: ${way(detail.path)}`;
     case "egress-utilization":
-      return `${port(detail)} is ${permille(detail.utilization_permille)} full, ${first(detail.flows, "by")}`;
+      return `${port(detail)} is ${permille(detail.utilization_permille)} utilised, ${first(detail.flows, "by")}`;
     case "ecmp-imbalance":
       return `${node(detail.node_id)} uses ${plural(detail.links?.length ?? 0, "parallel link")} unevenly: the busiest carries ${(detail.highest_to_mean_permille / 1e3).toFixed(2)} times the mean`;
     case "history-trouble":
@@ -2005,7 +2006,7 @@ function FlowLink({ flow, id, params }) {
   return a4("a", { class: "mono", href: href("/flow/" + (id ?? flowAddress(flow)), params), children: flowText(flow) });
 }
 function Path({ hops }) {
-  if (!hops?.length) return a4("span", { title: "no report tells of the whole path", children: UNKNOWN });
+  if (!hops?.length) return a4("span", { title: "no report of the whole path", children: UNKNOWN });
   return a4("span", { class: "path", children: hops.map((hop, at) => a4("span", { children: [
     at > 0 && a4("span", { "aria-hidden": "true", children: " → " }),
     a4("a", { href: href("/map", { sel: String(hop.node_id) }), children: node(hop.node_id) })
@@ -2020,7 +2021,7 @@ function Facts({ facts }) {
 
 // src/parts/silence.tsx
 var HOUR = 60n * MINUTE;
-var ENDS = [["1 hour", HOUR], ["8 hours", 8n * HOUR], ["1 day", 24n * HOUR], ["7 days", 168n * HOUR], ["ever", void 0]];
+var ENDS = [["1 hour", HOUR], ["8 hours", 8n * HOUR], ["1 day", 24n * HOUR], ["7 days", 168n * HOUR], ["unlimited time", void 0]];
 var post = (silence) => ask("silences", { method: "POST", body: JSON.stringify(silence, (_5, value) => typeof value === "bigint" ? Number(value) : value), headers: { "content-type": "application/json" } });
 function Silence({ event, done }) {
   const [isOpen, setOpen] = d2(false);
@@ -2044,7 +2045,7 @@ function Form({ event, close, done }) {
     const until = length === void 0 ? {} : { until: (now() + length) / 1000000000n * 1000000000n };
     try {
       await post({ ...isKind ? { kind: event.event } : {}, key: key3, ...until, ...comment ? { comment } : {} });
-      done(`Silenced for ${ENDS[end][0]}. The list under Events lifts it.`);
+      done(`Silenced for ${ENDS[end][0]}. Remove it in the list under Events.`);
     } catch (error) {
       setProblem(error.message);
     }
@@ -2052,7 +2053,7 @@ function Form({ event, close, done }) {
   return a4("form", { class: "silence", "aria-label": "Silence", onSubmit: send, children: [
     a4("label", { children: [
       a4("input", { type: "checkbox", checked: isKind, onChange: (changed) => setIsKind(changed.currentTarget.checked) }),
-      " only of the kind ",
+      " only kind ",
       event.event
     ] }),
     a4("label", { children: [
@@ -2065,14 +2066,14 @@ function Form({ event, close, done }) {
       a4("select", { value: String(end), onChange: (changed) => setEnd(Number(changed.currentTarget.value)), children: ENDS.map(([name], at) => a4("option", { value: String(at), children: name }, name)) })
     ] }),
     a4("label", { children: [
-      "why ",
+      "reason ",
       a4("input", { value: comment, onInput: (typed) => setComment(typed.currentTarget.value) })
     ] }),
     a4("p", { role: "status", children: day.data ? `Would have hidden ${count(day.data.filter(isHidden).length)} of ${plural(day.data.length, "event")} of the last day.` : "Counting affected events …" }),
     a4("span", { children: [
       a4("button", { children: "Silence" }),
       " ",
-      a4("button", { type: "button", onClick: close, children: "Leave it" })
+      a4("button", { type: "button", onClick: close, children: "Cancel" })
     ] }),
     problem && a4("span", { class: "bad", role: "alert", children: shown(problem) })
   ] });
@@ -2080,7 +2081,7 @@ function Form({ event, close, done }) {
 function Silences() {
   const asked = useAsk("silences", (signal) => ask("silences", { signal }), 1e4);
   const [problem, setProblem] = d2("");
-  const lift = async (number) => {
+  const remove = async (number) => {
     try {
       await ask(`silences/${number}`, { method: "DELETE" });
       setProblem("");
@@ -2094,15 +2095,15 @@ function Silences() {
     all.length > 0 && a4(
       Table,
       {
-        caption: "Silences: nobody is told of these",
+        caption: "Active silences (no notifications for these events)",
         rows: all,
         keyOf: ({ number }) => String(number),
         columns: [
-          { name: "Kind", cell: ({ silence }) => shown(silence.kind ?? "every kind") },
-          { name: "Key contains", cell: ({ silence }) => shown(silence.key ?? "anything") },
-          { name: "Until", cell: ({ silence }) => silence.until ? exact(BigInt(silence.until)) : "it is lifted" },
-          { name: "Why", cell: ({ silence }) => shown(silence.comment ?? "not said") },
-          { name: "Lift", cell: ({ number, silence }) => a4("button", { onClick: () => void lift(number), "aria-label": `Lift the silence of ${shown(silence.kind ?? "every kind")}`, children: "Lift" }) }
+          { name: "Kind", cell: ({ silence }) => shown(silence.kind ?? "all kinds") },
+          { name: "Key contains", cell: ({ silence }) => shown(silence.key ?? "any text") },
+          { name: "Until", cell: ({ silence }) => silence.until ? exact(BigInt(silence.until)) : "removed" },
+          { name: "Reason", cell: ({ silence }) => shown(silence.comment ?? "none") },
+          { name: "Remove", cell: ({ number, silence }) => a4("button", { onClick: () => void remove(number), "aria-label": `Remove the silence for ${shown(silence.kind ?? "all kinds")}`, children: "Remove" }) }
         ]
       }
     )
@@ -2150,8 +2151,8 @@ function List({ all, isFiltered }) {
   useCopy(() => all.map((event) => `${exact(BigInt(event.first))}  ${event.severity}  ${sentence(event)}`).join("\n"));
   if (!all.length) {
     return a4(Empty, { children: [
-      isFiltered ? "Nothing of this kind and severity was announced in this time. " : "Nothing was announced in this time. ",
-      isFiltered ? a4("button", { onClick: () => set({ kind: void 0, severity: void 0 }), children: "Show all kinds" }) : a4("a", { href: href("/events", { live: "1d" }), children: "Look at a whole day" })
+      isFiltered ? "No events of this kind and severity in this time range. " : "No events in this time range. ",
+      isFiltered ? a4("button", { onClick: () => set({ kind: void 0, severity: void 0 }), children: "Show all kinds" }) : a4("a", { href: href("/events", { live: "1d" }), children: "Show the last day" })
     ] });
   }
   const active = all.filter((event) => event.phase === "begin").length;
@@ -2159,7 +2160,7 @@ function List({ all, isFiltered }) {
   return a4(
     Table,
     {
-      caption: all.length > MOST ? `The first ${MOST} events; there are more: choose a kind or a shorter time` : `${plural(all.length, "event")}, ${count(active)} of them going on`,
+      caption: all.length > MOST ? `First ${MOST} events; choose a kind or a shorter time range to see the others` : `${plural(all.length, "event")}, ${count(active)} active`,
       rows: sorted.slice(0, MOST),
       keyOf: (event) => event.id,
       open: eventAddress,
@@ -2169,11 +2170,11 @@ function List({ all, isFiltered }) {
         { name: "What happened", isLong: true, cell: (event) => a4("a", { href: eventAddress(event), children: sentence(event) }) },
         { name: "First", cell: (event) => a4(Time, { at: event.first }) },
         { name: "Last", cell: (event) => event.phase === "begin" ? a4($, { children: [
-          "goes on, ",
+          "active, ",
           a4(Time, { at: event.last })
         ] }) : a4(Time, { at: event.last }) },
-        { name: "Rests on", isNumber: true, cell: (event) => plural(event.count, "report") },
-        { name: "Known to", cell: (event) => event.acknowledged ? event.acknowledged.by : event.silenced ? "silenced" : "nobody" }
+        { name: "Evidence", isNumber: true, cell: (event) => plural(event.count, "report") },
+        { name: "Acknowledged by", cell: (event) => event.acknowledged ? shown(event.acknowledged.by) : event.silenced ? "(silenced)" : UNKNOWN }
       ]
     }
   );
@@ -2208,20 +2209,20 @@ function List2({ groups: groups3 }) {
   useCopy(() => groups3.map((group) => `${count(group.packets)}  ${shown(group.reason)}  ${node(group.node)} ${group.port ?? ""}  check: ${shown(group.check)}`).join("\n"));
   if (!groups3.length) {
     return a4(Empty, { children: [
-      "No node reported a drop in this time. Nodes report drops only where they are set to; what no node reports is in no count.",
+      "No drops reported in this time range. Nodes report drops only if configured to; unreported drops are not counted.",
       " ",
-      a4("a", { href: href("/drops", { live: "1d" }), children: "Look at a whole day" })
+      a4("a", { href: href("/drops", { live: "1d" }), children: "Show the last day" })
     ] });
   }
   return a4(
     Table,
     {
-      caption: `${plural(groups3.length, "cause")}, the one with the most packets first; a node reports a flow's drops once in a while`,
+      caption: `${plural(groups3.length, "cause")}, most packets first. Nodes report a flow's drops at intervals, so counts are minimums.`,
       rows: groups3,
       keyOf: (group) => [group.node, group.port, group.reason, group.class].join(" "),
       open: (group) => href("/event/" + group.events[0].id),
       columns: [
-        { name: "Reason", cell: (group) => a4("a", { href: href("/event/" + group.events[0].id), children: shown(group.reason) || "not given" }) },
+        { name: "Reason", cell: (group) => a4("a", { href: href("/event/" + group.events[0].id), children: shown(group.reason) || "unknown" }) },
         { name: "Class", cell: (group) => group.class },
         { name: "Where", cell: (group) => a4("a", { href: href("/map", { sel: String(group.node) }), children: [
           node(group.node),
@@ -2231,7 +2232,7 @@ function List2({ groups: groups3 }) {
         { name: "Packets, at least", isNumber: true, cell: (group) => count(group.packets) },
         { name: "Reports", isNumber: true, cell: (group) => count(group.reports) },
         { name: "Check", isLong: true, cell: (group) => shown(group.check) },
-        { name: "A flow of them", cell: (group) => group.flows[0] ? a4(FlowLink, { flow: group.flows[0] }) : UNKNOWN },
+        { name: "Example flow", cell: (group) => group.flows[0] ? a4(FlowLink, { flow: group.flows[0] }) : UNKNOWN },
         { name: "Last", cell: (group) => a4(Time, { at: group.last }) }
       ]
     }
@@ -2286,7 +2287,7 @@ function Bytes({ decoded, length }) {
         "."
       ] }),
       " ",
-      fields.length ? "What was read in front of it is below." : "Nothing could be read in front of it."
+      fields.length ? "The fields before it are below." : "No field before it could be read."
     ] }),
     length !== void 0 && length > kept2 && a4("p", { class: "muted", children: [
       "Only the first ",
@@ -2360,7 +2361,7 @@ function Report({ node: node2, hw, sequence }) {
       ", hw_id ",
       shown(hw)
     ] }),
-    a4(Answer, { asked: kept2, children: (report) => report ? a4(Kept, { report }) : a4("p", { class: "notice", children: "The bytes of this report are not kept: it is not among the newest datagrams, and no event rests on it." }) }),
+    a4(Answer, { asked: kept2, children: (report) => report ? a4(Kept, { report }) : a4("p", { class: "notice", children: "The raw bytes of this report were not kept: it is neither recent nor evidence of an event." }) }),
     a4(Answer, { asked: hops, children: (rows) => rows.length ? a4(Hops, { rows }) : a4(None, { at }) })
   ] });
 }
@@ -2375,11 +2376,11 @@ function Kept({ report }) {
           ["From", a4("span", { class: "mono", children: source })],
           ["To", a4("span", { class: "mono", children: session })],
           ["Length", bytes(length)],
-          ["Kept", recent2 ? "among the newest datagrams" : "as evidence"],
+          ["Kept as", recent2 ? "recent datagram" : "evidence"],
           ["Evidence of", events.length ? events.map((id) => a4("a", { href: href("/event/" + id), children: [
             id,
             " "
-          ] }, id)) : "no event that is stored"]
+          ] }, id)) : "no stored event"]
         ]
       }
     ),
@@ -2387,11 +2388,11 @@ function Kept({ report }) {
   ] });
 }
 var None = ({ at }) => a4(Empty, { children: [
-  "History has no hops of this report",
+  "The history has no hops of this report",
   at ? ` within a second of ${exact(at)}` : "",
-  ". It may be older than what is kept, on its way into history, or tell of no hop.",
+  ". It may have expired, not be written yet, or contain no hop.",
   " ",
-  a4("a", { href: href("/reports"), children: "Streams of reports" })
+  a4("a", { href: href("/reports"), children: "Report streams" })
 ] });
 var TIMES = ["time", "ingress_timestamp", "egress_timestamp"];
 function Hops({ rows }) {
@@ -2403,24 +2404,24 @@ function Hops({ rows }) {
   };
   const id = rows[0].flow_id;
   return a4($, { children: [
-    a4("h2", { children: "As history has it" }),
+    a4("h2", { children: "In the history" }),
     a4("p", { children: [
       plural(new Set(rows.map((row) => row.report_index)).size, "individual report"),
       ", ",
       plural(rows.length, "hop"),
       ".",
       " ",
-      id !== null && a4("a", { href: href("/flow/" + id, { at: String(rows[0].time), span: "2s" }), children: "The packet's way" }),
+      id !== null && a4("a", { href: href("/flow/" + id, { at: String(rows[0].time), span: "2s" }), children: "The packet's path" }),
       " ",
       a4("span", { class: "muted", children: [
         UNKNOWN,
-        " means that the node said “not available”, or was not asked."
+        " means that the value was not available at the node, or not requested."
       ] })
     ] }),
     a4(
       Table,
       {
-        caption: "Fields, a column for each hop",
+        caption: "Fields, one column per hop",
         rows: fields,
         keyOf: (field) => field,
         columns: [
@@ -2438,10 +2439,10 @@ var find = (id, signal) => ask("events/" + encodeURIComponent(id), { signal }).c
 function Event({ id }) {
   const asked = useAsk("event " + id, (signal) => find(id, signal), 1e4);
   return a4(Answer, { asked, children: (event) => event ? a4(Known, { event, again: asked.again }) : a4(Empty, { children: [
-    "No event has the id “",
+    "No event with ID “",
     shown(id, 64),
-    "”, or it is older than what is kept. ",
-    a4("a", { href: href("/events", { live: "1d" }), children: "Events of a day" })
+    "”; it may have expired. ",
+    a4("a", { href: href("/events", { live: "1d" }), children: "Events of the last day" })
   ] }) });
 }
 function Known({ event, again }) {
@@ -2466,11 +2467,11 @@ function Known({ event, again }) {
       {
         facts: [
           ["Kind", event.event],
-          ["About", shown(event.title ?? event.key)],
+          ["Subject", shown(event.title ?? event.key)],
           ["First", a4(Time, { at: first2 })],
           ["Last", a4(Time, { at: last })],
-          ["State", phase === "begin" ? "goes on" : phase === "once" ? "happened once" : `ended: ${end_reason ?? UNKNOWN}`],
-          ["Rests on", `${plural(rests, "report")}; ${confidence}`],
+          ["State", phase === "begin" ? "active" : phase === "once" ? "one-time" : `ended: ${end_reason ?? UNKNOWN}`],
+          ["Evidence", `${plural(rests, "report")}; ${confidence}`],
           ...numbers(event)
         ]
       }
@@ -2498,7 +2499,7 @@ function numbers(event) {
   const skipped = /^(node_id|egress_interface|ingress_interface|queue_id|phase|check|peak_occupancy)$/;
   const facts = Object.entries(event.detail ?? {}).filter(([name, value]) => !skipped.test(name) && (typeof value !== "object" || value === null)).map(([name, value]) => [title(name), write(name, value)]);
   const peak = event.detail?.peak_occupancy;
-  if (peak !== void 0 && peak !== null) facts.push(["Peak occupancy", event.peak_bytes === void 0 ? `${count(peak)} ${event.queue_unit ?? "(unit not known)"}` : bytes(event.peak_bytes)]);
+  if (peak !== void 0 && peak !== null) facts.push(["Peak occupancy", event.peak_bytes === void 0 ? `${count(peak)} ${event.queue_unit ?? "(unit unknown)"}` : bytes(event.peak_bytes)]);
   return facts;
 }
 var title = (name) => (name[0].toUpperCase() + name.slice(1)).replaceAll("_", " ").replace(/ permille$/, "");
@@ -2517,7 +2518,7 @@ function Flows({ event }) {
   return a4(
     Table,
     {
-      caption: "Flows it names",
+      caption: "Flows of this event",
       rows: flows,
       keyOf: (_5, at) => String(at),
       open: void 0,
@@ -2535,7 +2536,7 @@ function Evidence({ event }) {
     a4(
       Table,
       {
-        caption: "Evidence: some of the reports it rests on",
+        caption: "Evidence: a sample of the reports",
         rows: event.evidence,
         open: reportAddress,
         keyOf: (report) => `${report.node_id} ${report.hw_id} ${report.sequence}`,
@@ -2551,7 +2552,7 @@ function Evidence({ event }) {
         ]
       }
     ),
-    a4("p", { children: a4("a", { href: href("/reports", { event: event.id }), children: "Its reports whose bytes are kept" }) })
+    a4("p", { children: a4("a", { href: href("/reports", { event: event.id }), children: "Stored raw reports of this event" }) })
   ] });
 }
 function Related({ event }) {
@@ -2560,16 +2561,16 @@ function Related({ event }) {
   const near = useAsk(`near ${event.id} ${event.first}`, (signal) => ask(`events?limit=200&from=${from}&to=${capped}`, { signal }));
   return a4(Answer, { asked: near, children: (events) => {
     const others = events.filter((other) => other.id !== event.id).sort((a5, b3) => BigInt(a5.first) < BigInt(b3.first) ? -1 : 1);
-    if (!others.length) return a4(Empty, { children: "Nothing else was announced within five seconds of it." });
+    if (!others.length) return a4(Empty, { children: "No other events within five seconds." });
     return a4(
       Table,
       {
-        caption: "What else went on at that time, or within five seconds of it",
+        caption: "Other events at that time, or within five seconds",
         rows: others,
         keyOf: (other) => other.id,
         open: eventAddress,
         columns: [
-          { name: "After its beginning", isNumber: true, cell: (other) => duration(BigInt(other.first) - BigInt(event.first)) },
+          { name: "Offset from start", isNumber: true, cell: (other) => duration(BigInt(other.first) - BigInt(event.first)) },
           { name: "Severity", cell: (other) => a4(Severity, { of: other.severity }) },
           { name: "Kind", cell: (other) => other.event },
           { name: "What happened", isLong: true, cell: (other) => a4("a", { href: eventAddress(other), children: sentence(other) }) }
@@ -2586,8 +2587,9 @@ function Acknowledge({ event, again }) {
   if (event.acknowledged) {
     const { by: by3, at, comment } = event.acknowledged;
     return a4("p", { class: "notice", children: [
+      "Acknowledged by ",
       shown(by3),
-      " knows of it since ",
+      " at ",
       a4(Time, { at }),
       comment ? `: ${shown(comment)}` : ""
     ] });
@@ -2605,7 +2607,7 @@ function Acknowledge({ event, again }) {
   };
   return a4("form", { onSubmit: send, class: "acknowledge", children: [
     a4("label", { children: [
-      "Who knows of it ",
+      "Acknowledged by ",
       a4("input", { required: true, value: by2, onInput: (typed) => setBy(typed.currentTarget.value), autofocus: true })
     ] }),
     " ",
@@ -2726,7 +2728,7 @@ function Waterfall(props) {
   return a4("div", { class: "scroll", role: "region", "aria-label": "Waterfall", tabIndex: 0, children: [
     a4("table", { class: "waterfall", children: [
       a4("caption", { children: a4("span", { children: [
-        "The way of the packet: hops and links in order, on one axis of ",
+        "Path of the packet: hops and links in order, on one axis of ",
         duration(all)
       ] }) }),
       a4("thead", { children: a4("tr", { children: [
@@ -2748,7 +2750,7 @@ function Waterfall(props) {
       ) }),
       other && a4("tfoot", { children: a4("tr", { children: [
         a4("th", { scope: "row", children: "Sum" }),
-        a4("td", { colSpan: 2, class: "muted", children: way2.isWhole && other.isWhole ? "" : "of what is known" }),
+        a4("td", { colSpan: 2, class: "muted", children: way2.isWhole && other.isWhole ? "" : "known parts only" }),
         a4("td", { class: "number", children: duration(way2.sum) }),
         a4("td", { class: "number", children: duration(other.sum) }),
         a4("td", { colSpan: 3, class: "muted", children: change(way2.sum, other.sum) })
@@ -2756,19 +2758,19 @@ function Waterfall(props) {
     ] }),
     a4("p", { class: "legend", children: [
       a4("span", { class: "bar base" }),
-      " least seen of this hop ",
+      " minimum of this hop ",
       a4("span", { class: "bar queued" }),
-      " waiting above it ",
+      " wait above the minimum ",
       a4("span", { class: "bar link" }),
       " link ",
       a4("span", { class: "bar whisker" }),
-      " clocks may be off by this much",
+      " clock uncertainty",
       " ",
       a4("span", { class: "bar unknown" }),
-      " not known, no length ",
+      " unknown, without length ",
       other && a4($, { children: [
         a4("span", { class: "bar other" }),
-        " the other way"
+        " the other packet"
       ] })
     ] })
   ] });
@@ -2777,7 +2779,7 @@ var change = (now2, then) => now2 === then ? "the same" : `${duration(Math.abs(n
 function Ghost({ piece, share }) {
   if (!piece) return null;
   const isUnknown = piece.length === null || piece.kind === "link" && piece.uncertainty === null;
-  return isUnknown ? a4("span", { class: "bar unknown", style: { left: share(piece.start) }, title: "not known" }) : a4("span", { class: "bar other", style: { left: share(piece.start), width: share(piece.length) } });
+  return isUnknown ? a4("span", { class: "bar unknown", style: { left: share(piece.start) }, title: "unknown" }) : a4("span", { class: "bar other", style: { left: share(piece.start), width: share(piece.length) } });
 }
 function Hop({ now: now2, then, usually, arrived, share, way: way2, other }) {
   const { hop, start, length } = now2 ?? then;
@@ -2814,8 +2816,8 @@ function Hop({ now: now2, then, usually, arrived, share, way: way2, other }) {
     a4("td", { class: "number", children: utilization(hop) })
   ] });
 }
-var NO_TIMES = "no timestamps of both ends";
-var NO_CLOCKS = "how far the clocks are apart is not known";
+var NO_TIMES = "timestamps missing at one end";
+var NO_CLOCKS = "clock offset unknown";
 function Link({ now: now2, then, share, known: known2, other }) {
   const { from, to, start, length, uncertainty } = now2 ?? then;
   const isUnknown = length === null || uncertainty === null;
@@ -2837,34 +2839,34 @@ function Link({ now: now2, then, share, known: known2, other }) {
     a4("td", { class: "number", children: now2 ? write2(now2) : a4("span", { class: "muted", children: "not taken" }) }),
     other && a4("td", { class: "number", children: then ? write2(then) : a4("span", { class: "muted", children: "not taken" }) }),
     a4("td", { colSpan: 3, class: "muted", children: last !== void 0 ? a4($, { children: [
-      "any flow last seen on it ",
+      "last used by any flow: ",
       a4(Time, { at: last })
     ] }) : isUnknown ? why : "" })
   ] });
 }
 function utilization({ node_id, egress_utilization: value }) {
   const share = permilleOf(node_id, value);
-  return value === null || share !== null ? permille(share) : `${count(value)} (unit not known)`;
+  return value === null || share !== null ? permille(share) : `${count(value)} (unit unknown)`;
 }
 function waterfallText(time, way2) {
   const lines = way2.pieces.map((piece) => {
     if (piece.kind === "link") {
       const isKnown = piece.length !== null && piece.uncertainty !== null;
-      return `     link  ${isKnown ? `${duration(piece.length)} +- ${duration(piece.uncertainty)}` : "not known"}`;
+      return `     link  ${isKnown ? `${duration(piece.length)} +- ${duration(piece.uncertainty)}` : "unknown"}`;
     }
     const { hop, length } = piece;
     return `${String(hop.hop_index + 1).padStart(3)}  ${shown(node(hop.node_id)).padEnd(16)} ${hop.ingress_interface ?? "-"} > ${hop.egress_interface ?? "-"}  ${duration(length)}  queue ${count(hop.queue_occupancy)}`;
   });
-  return [`${time}, ${duration(way2.sum)}${way2.isWhole ? "" : " of what is known"}`, ...lines].join("\n").replaceAll(" ", " ");
+  return [`${time}, ${duration(way2.sum)}${way2.isWhole ? "" : " (known parts only)"}`, ...lines].join("\n").replaceAll(" ", " ");
 }
 
 // src/views/flow.tsx
 function Flow({ name }) {
   const found = useAsk("flow " + name, () => resolve(name));
   return a4(Answer, { asked: found, children: (id) => id ? a4(Known2, { id }) : a4(Empty, { children: [
-    "No flow is called “",
+    "Unknown flow “",
     shown(name),
-    "”, now or in history. ",
+    "”: neither active nor in the history. ",
     a4("a", { href: href("/flows"), children: "All flows" })
   ] }) });
 }
@@ -2883,7 +2885,7 @@ function Head({ id, live }) {
         "Flow ",
         id
       ] }),
-      a4(Empty, { children: "No report on this flow came lately; what follows is history." })
+      a4(Empty, { children: "No recent reports of this flow; the data below is from the history." })
     ] });
   }
   const { flow } = live;
@@ -2895,7 +2897,7 @@ function Head({ id, live }) {
       {
         facts: [
           ["Hosts", flow.source_name || flow.destination_name ? [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ") : UNKNOWN],
-          ["Told by", flow.origin],
+          ["Source of path", flow.origin],
           ["Path", flow.complete ? `complete, ${plural(flow.path?.length ?? 0, "hop")}` : `incomplete: ${missing}`],
           ["Reports", count(flow.reports)],
           ["Last seen", a4(Time, { at: flow.last_seen })]
@@ -2928,9 +2930,9 @@ function Packets({ id, paths }) {
   } });
 }
 var None2 = ({ id }) => a4(Empty, { children: [
-  "No packet of this flow is in history for this time. It may have come before or after: ",
+  "No packets of this flow in the history for this time range. Try ",
   a4("a", { href: href("/flow/" + id, { live: "1m" }), children: "the last minute" }),
-  "; or no history is kept."
+  ". The history may be disabled."
 ] });
 var NOTHING_USUAL = /* @__PURE__ */ new Map();
 function One({ id, name, time, paths, isAsked }) {
@@ -2952,25 +2954,25 @@ function One({ id, name, time, paths, isAsked }) {
   const toggle = () => set({ cmp: compared ? void 0 : name, packet: name }, true);
   useKeys({ v: toggle });
   return a4(Answer, { asked, children: ({ hops, known: known2 }) => {
-    if (!hops.length) return a4(Empty, { children: "This report is no longer in history." });
+    if (!hops.length) return a4(Empty, { children: "This report is no longer in the history." });
     const way2 = pieces(hops, known2);
     const isSame = !compared && then.every((hop, at) => hop.node_id === hops[at]?.node_id) && then.length === hops.length;
     const ghost = then.length && !isSame ? pieces(then, known2) : void 0;
     return a4("section", { "aria-labelledby": "packet", children: [
       a4("h2", { id: "packet", children: [
-        isAsked ? "Packet" : "Slowest packet",
-        " of ",
+        isAsked ? "Packet" : param("order") === "time" ? "Latest packet" : "Slowest packet",
+        " at ",
         a4("time", { children: exact(time) }),
         ": ",
         duration(way2.sum),
-        !way2.isWhole && " of what is known"
+        !way2.isWhole && " (known parts only)"
       ] }),
       a4("p", { children: [
-        a4("button", { onClick: toggle, "aria-pressed": compared !== "", title: "v", children: compared ? "End the comparison" : "Compare with another packet" }),
+        a4("button", { onClick: toggle, "aria-pressed": compared !== "", title: "v", children: compared ? "End comparison" : "Compare with another packet" }),
         " ",
-        compared === name && "This packet stays beside the one you choose next: in the list below, or with the arrow keys.",
+        compared === name && "Choose the packet to compare with in the list below, or with the arrow keys.",
         compared && compared !== name && a4($, { children: [
-          "Dashed: the packet of ",
+          "Dashed: the packet at ",
           exact(packetTime(compared)),
           "."
         ] })
@@ -2985,11 +2987,11 @@ function One({ id, name, time, paths, isAsked }) {
           " of ",
           node(Number(name.split("-")[0]))
         ] }),
-        ". The usual values are of reports of this flow within half a minute."
+        ". Usual values: from reports of this flow within 30 s of this packet."
       ] }),
       a4(Copier, { text: () => waterfallText(exact(time), way2) + (ghost ? `
 
-beside it: ${waterfallText(then[0].time ? exact(BigInt(then[0].time)) : "", ghost)}` : "") })
+compared with: ${waterfallText(then[0].time ? exact(BigInt(then[0].time)) : "", ghost)}` : "") })
     ] });
   } });
 }
@@ -3007,9 +3009,9 @@ function Missing({ hops }) {
   const missing = (first2?.hop_count ?? 0) - hops.length;
   if (first2?.origin !== "md-stack") {
     return a4("p", { class: "notice", children: [
-      "This report tells of one hop only (",
+      "This report covers one hop (",
       first2?.origin,
-      "); the other nodes report by themselves, so their rows are in other reports."
+      "). The other nodes send their own reports."
     ] });
   }
   if (missing <= 0) return null;
@@ -3025,13 +3027,13 @@ function Before({ previous, hops, isDrawn, isAsked }) {
   return a4("p", { class: "ghost", children: [
     "Until ",
     a4(Time, { at: previous.until }),
-    " it went by",
+    " the path was",
     " ",
     previous.path.map((hop, at) => a4("span", { children: [
       at > 0 && " → ",
       now2.has(hop.node_id) ? node(hop.node_id) : a4("del", { children: node(hop.node_id) })
     ] }, at)),
-    isDrawn ? ": dashed above is the last packet that did." : isAsked ? "; no packet of that time is in history." : "."
+    isDrawn ? "; its last packet is dashed above." : isAsked ? "; no packet of that time is in the history." : "."
   ] });
 }
 function List3({ id, packets, order, chosen }) {
@@ -3050,7 +3052,7 @@ function List3({ id, packets, order, chosen }) {
     a4(
       Table,
       {
-        caption: `${plural(packets.length, "reported packet")}, of a minute at most`,
+        caption: `${plural(packets.length, "reported packet")}, from one minute at most`,
         rows: packets,
         keyOf: packetName,
         isChosen: (packet) => packetName(packet) === chosen,
@@ -3061,7 +3063,7 @@ function List3({ id, packets, order, chosen }) {
           { name: "Longest hop", isNumber: true, cell: (packet) => duration(packet.longest) },
           { name: "Hops", isNumber: true, cell: (packet) => packet.hops === packet.hop_count ? count(packet.hops) : `${packet.hops} of ${packet.hop_count}` },
           { name: "Report", cell: (packet) => `${node(packet.reporter)} ${packet.hw_id} ${count(packet.sequence)}` },
-          { name: "Dropped", cell: (packet) => packet.dropped ? "dropped" : "no" }
+          { name: "Dropped", cell: (packet) => packet.dropped ? "yes" : "no" }
         ]
       }
     )
@@ -3071,7 +3073,7 @@ function Paths({ paths }) {
   return a4(
     Table,
     {
-      caption: "Paths of this flow, the latest first",
+      caption: "Paths of this flow, latest first",
       rows: [...paths].reverse(),
       keyOf: (path, at) => path.id + at,
       columns: [
@@ -3153,7 +3155,7 @@ function FilterField({ text, wrong, examples: examples2 }) {
         onKeyDown: onKey2
       }
     ),
-    offers.length > 0 && a4("ul", { id: "offers", role: "listbox", "aria-label": "What may follow", children: offers.map((offer, at) => a4("li", { id: `offer-${at}`, role: "option", "aria-selected": at === chosen, onMouseDown: (event) => (event.preventDefault(), take2(offer.whole, false)), children: [
+    offers.length > 0 && a4("ul", { id: "offers", role: "listbox", "aria-label": "Suggestions", children: offers.map((offer, at) => a4("li", { id: `offer-${at}`, role: "option", "aria-selected": at === chosen, onMouseDown: (event) => (event.preventDefault(), take2(offer.whole, false)), children: [
       a4("code", { children: shown(offer.text) }),
       " ",
       a4("span", { class: "muted", children: shown(offer.about) })
@@ -3164,7 +3166,7 @@ function FilterField({ text, wrong, examples: examples2 }) {
 var MOST2 = 20;
 
 // src/views/flows.tsx
-var SORTS = { worst: "longest hop", latency: "sum of hops", reports: "reports", changes: "path changes", "last-seen": "latest report", "first-seen": "latest beginning" };
+var SORTS = { worst: "longest hop", latency: "sum of hops", reports: "reports", changes: "path changes", "last-seen": "latest report", "first-seen": "latest start" };
 var [FEW, MANY] = [100, 500];
 function Flows2() {
   const filter = param("q");
@@ -3177,7 +3179,7 @@ function Flows2() {
     a4("h1", { children: "Flows" }),
     a4(FilterField, { text: filter, wrong, examples: examples(rows) }),
     a4("label", { class: "sort", children: [
-      "Order by",
+      "Sort by",
       " ",
       a4("select", { value: sort, onChange: (event) => set({ sort: event.currentTarget.value }), children: Object.entries(SORTS).map(([key3, name]) => a4("option", { value: key3, children: name }, key3)) })
     ] }),
@@ -3194,7 +3196,7 @@ var examples = ([first2]) => {
 };
 function List4({ found: { found, known: known2, base: base2 }, rows, sort }) {
   useCopy(() => rows.map((flow) => `${flowText(flow)}  ${flow.path.map(node).join(" ")}  ${duration(flow.latency)}`).join("\n"));
-  if (!known2) return a4(Empty, { children: "No report tells of a flow yet. Nodes have to watch some: see “watch” in node.toml." });
+  if (!known2) return a4(Empty, { children: "No flows reported yet. Nodes report only watched flows: see “watch” in node.toml." });
   if (!found) {
     return a4(Empty, { children: [
       "No match among ",
@@ -3235,13 +3237,13 @@ function columns(longest, base2) {
 
 // src/fabric.ts
 var BYS = {
-  p99: { name: "p99 of hop latency", write: duration, steps: [1e4, 1e5, 1e6, 1e7, 1e8, 1e9] },
+  p99: { name: "p99 hop latency", write: duration, steps: [1e4, 1e5, 1e6, 1e7, 1e8, 1e9] },
   max: { name: "longest hop latency", write: duration, steps: [1e4, 1e5, 1e6, 1e7, 1e8, 1e9] },
   depth: { name: "deepest queue", write: count, steps: [1e3, 1e4, 5e4, 1e5, 5e5, 1e6] },
   utilization: { name: "utilisation", write: permille, steps: [100, 200, 400, 600, 800, 900] },
-  reports: { name: "reports a second", write: rate, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
+  reports: { name: "reports per second", write: rate, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
   drops: { name: "drop reports", write: count, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
-  silence: { name: "time since its last path", write: (value) => value !== null && value < 1e9 ? "under 1 s" : duration(value), steps: [2e9, 5e9, 1e10, 6e10, 6e11, 36e11] }
+  silence: { name: "time since last path", write: (value) => value !== null && value < 1e9 ? "under 1 s" : duration(value), steps: [2e9, 5e9, 1e10, 6e10, 6e11, 36e11] }
 };
 var by = () => param("by") in BYS ? param("by") : "p99";
 var counted = 0;
@@ -3322,12 +3324,12 @@ async function tiersOf(nodes2, signal) {
 
 // src/parts/fabric.tsx
 var Nothing = () => a4(Empty, { children: [
-  "No node has reported yet, so there is nothing to draw. ",
-  a4("a", { href: href("/reports"), children: "What has been received" })
+  "No node has reported yet. ",
+  a4("a", { href: href("/reports"), children: "Received reports" })
 ] });
 var columns2 = () => [
   { name: "Interface", cell: (port2) => a4("a", { href: href("/map", { ...kept(), sel: port2.link?.id ?? String(port2.node) }), children: portName(port2) }) },
-  { name: "Leads to", cell: (port2) => port2.link ? `${node(port2.link.to)} ${port2.link.ingress ?? UNKNOWN}` : "edge or not seen" },
+  { name: "Leads to", cell: (port2) => port2.link ? `${node(port2.link.to)} ${port2.link.ingress ?? UNKNOWN}` : "edge, or unknown" },
   ...Object.keys(BYS).map((key3) => ({ name: BYS[key3].name, isNumber: true, cell: (port2) => a4("span", { class: `swatch s${step2(key3, port2.values[key3])}`, children: shownAt(key3, port2.node, port2.values[key3]) }) })),
   { name: "Link latency p50", isNumber: true, cell: (port2) => port2.link ? latencyOf(port2.link) : UNKNOWN },
   { name: "Queue", cell: (port2) => port2.port === null ? UNKNOWN : a4("a", { class: "path", href: href(`/queue/${port2.node}/${port2.port}/0`), children: "queue 0" }) }
@@ -3343,7 +3345,7 @@ function Legend() {
     [1, 2, 3, 4, 5, 6, 7].map((at) => a4("span", { children: [
       a4("i", { class: `s${at}` }),
       " ",
-      at === 1 ? `under ${write2(steps[0])}` : at === 7 ? `${write2(steps[5])} and more ↑` : `from ${write2(steps[at - 2])}`
+      at === 1 ? `under ${write2(steps[0])}` : at === 7 ? `${write2(steps[5])} or more ↑` : `from ${write2(steps[at - 2])}`
     ] }, at)),
     a4("span", { children: [
       a4("i", { class: "s0" }),
@@ -3357,10 +3359,10 @@ function Selected({ found, selected }) {
   const link = found.links.find(({ id }) => id === selected);
   if (link) return a4(LinkPanel, { link, links: found.links });
   return selected ? a4(Empty, { children: [
-    "Nothing on the map is called “",
+    "“",
     selected,
-    "”. ",
-    a4("button", { onClick: () => set({ sel: void 0 }), children: "Forget it" })
+    "” is not on the map. ",
+    a4("button", { onClick: () => set({ sel: void 0 }), children: "Clear selection" })
   ] }) : null;
 }
 function NodePanel({ one, ports }) {
@@ -3373,13 +3375,13 @@ function NodePanel({ one, ports }) {
       {
         facts: [
           ["Node ID", String(one.id)],
-          ["Reports", one.reportsItself ? count(known2?.reports) : "none of its own: known from stacks only"],
+          ["Reports", one.reportsItself ? count(known2?.reports) : "sends none; seen only in other nodes' reports"],
           ["Lost reports", count(known2?.lost)],
-          ["Flows", a4("a", { href: href("/flows", { q: `node = ${one.id}` }), children: "flows over it" })]
+          ["Flows", a4("a", { href: href("/flows", { q: `node = ${one.id}` }), children: "flows through this node" })]
         ]
       }
     ),
-    a4(Table, { caption: "Interfaces it sends by", rows: ports.filter((port2) => port2.node === one.id), keyOf: portName, columns: columns2() })
+    a4(Table, { caption: "Egress interfaces", rows: ports.filter((port2) => port2.node === one.id), keyOf: portName, columns: columns2() })
   ] });
 }
 function LinkPanel({ link, links }) {
@@ -3400,11 +3402,11 @@ function LinkPanel({ link, links }) {
         ]
       }
     ),
-    !back && a4("p", { class: "muted", children: "The other direction was not seen." }),
+    !back && a4("p", { class: "muted", children: "No path in the other direction has been reported." }),
     a4(Answer, { asked: flows, children: (list) => list.length ? a4(
       Table,
       {
-        caption: `${plural(list.length, "flow")} whose latest path goes over it`,
+        caption: `${plural(list.length, "flow")} whose latest path uses this link`,
         rows: list,
         keyOf: (flow) => flow.id,
         open: (flow) => href("/flow/" + flow.id),
@@ -3414,7 +3416,7 @@ function LinkPanel({ link, links }) {
           { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) }
         ]
       }
-    ) : a4(Empty, { children: "No flow goes over it now." }) })
+    ) : a4(Empty, { children: "No flow uses this link now." }) })
   ] });
 }
 
@@ -3490,7 +3492,7 @@ function Matrix({ found, by: by2, selected, node: node2, open }) {
   const group = rows[row] ?? [];
   const names = group.length > 1 ? `${node2(group[0])} to ${node2(group.at(-1))}` : group.length ? node2(group[0]) : "";
   const worstHere = here && `${group.length > 1 ? `worst ${node2(here.from)} to ${node2(here.to)}, ` : ""}${written(by2, here.values[by2])}`;
-  const told = `${names} and ${columns3.length ? node2(columns3[column]) : ""}: ${worstHere ?? "no link was seen"}`;
+  const told = `${names} and ${columns3.length ? node2(columns3[column]) : ""}: ${worstHere ?? "no link seen"}`;
   const worst2 = cells.reduce((most, link) => link ? Math.max(most ?? 0, link.values[by2] ?? 0) : most, null);
   return a4("figure", { class: "matrix", children: [
     a4(
@@ -3500,15 +3502,15 @@ function Matrix({ found, by: by2, selected, node: node2, open }) {
         "data-selected": selected || void 0,
         style: { maxWidth: `${columns3.length * 48}px`, maxHeight: `${rows.length * 28}px` },
         "data-fold": fold,
-        "aria-label": `${plural(rows.flat().length, "node")} by ${columns3.length}, worst link by ${BYS[by2].name}: ${written(by2, worst2)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`
+        "aria-label": `${plural(rows.flat().length, "node")} by ${columns3.length}, worst link by ${BYS[by2].name}: ${written(by2, worst2)}. Arrow keys move from cell to cell, Enter opens. The table below lists the worst links.`
       }
     ),
     a4("figcaption", { "aria-live": "polite", children: [
       told,
       fold > 1 && a4("span", { class: "muted", children: [
-        ". A row is ",
+        ". A row stands for ",
         fold,
-        " nodes, each cell the worst of them."
+        " nodes; a cell shows the worst of them."
       ] })
     ] })
   ] });
@@ -3545,7 +3547,7 @@ function Tiers({ found, by: by2, selected }) {
   const worst2 = Math.max(0, ...found.links.map((link) => link.values[by2] ?? 0));
   const open = (sel) => go(href("/map", { by: param("by"), form: param("form"), sel }));
   return a4("figure", { class: "tiers", children: [
-    a4("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${plural(found.nodes.length, "node")} in tiers; worst link by ${BYS[by2].name}: ${written(by2, worst2)}. The tables below have the numbers.`, children: [
+    a4("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${plural(found.nodes.length, "node")} in tiers; worst link by ${BYS[by2].name}: ${written(by2, worst2)}. The tables below list the values.`, children: [
       found.links.map((link) => a4(
         "path",
         {
@@ -3575,7 +3577,7 @@ function Tiers({ found, by: by2, selected }) {
         at > 0 && ", ",
         a4("a", { href: href("/map", { by: param("by"), form: param("form"), sel: String(id) }), children: node(id) })
       ] }, id)),
-      ". The bar below a node is its worst interface, those to hosts included. A dashed outline sends no reports itself; a dashed link may hide a node."
+      ". Bar below a node: its worst interface, including those to hosts. Dashed outline: the node sends no reports itself. Dashed link: a node in between may be missing."
     ] }) })
   ] });
 }
@@ -3630,7 +3632,7 @@ function Shown({ groups: all, fabric: found, by: key3 }) {
       plural(counted, "node"),
       " in ",
       plural(all.length, "group"),
-      " of those that have the same neighbours; the worst of a group counts, of drops and reports the sum."
+      ". The nodes of a group have the same neighbours. A group shows its worst value, and the sum of drops and reports."
     ] }),
     a4(Matrix, { found, by: key3, selected: "", node: name, open: (link) => go(to(found.nodes[link.from].tier > found.nodes[link.to].tier ? link.to : link.from)) }),
     at && a4("section", { class: "panel", "aria-label": at.name, children: [
@@ -3652,7 +3654,7 @@ function Shown({ groups: all, fabric: found, by: key3 }) {
           { name: "Group", cell: (group) => a4("a", { href: to(group.id), children: name(group.id) }) },
           { name: "Nodes", isNumber: true, cell: (group) => count(group.nodes.length) },
           { name: BYS[key3].name, isNumber: true, cell: (group) => a4("span", { class: `swatch s${step2(key3, group.value)}`, children: written(key3, group.value) }) },
-          { name: "Hops reported", isNumber: true, cell: (group) => count(group.reports) }
+          { name: "Reported hops", isNumber: true, cell: (group) => count(group.reports) }
         ]
       }
     )
@@ -3675,10 +3677,10 @@ function Map2() {
         a4("select", { "data-filter": true, value: by(), onChange: (event) => set({ by: event.currentTarget.value }), children: all.map((key3) => a4("option", { value: key3, children: BYS[key3].name }, key3)) })
       ] }),
       a4("label", { children: [
-        "Form",
+        "Layout",
         " ",
         a4("select", { value: param("form"), onChange: (event) => set({ form: event.currentTarget.value || void 0 }), children: [
-          a4("option", { value: "", children: "by size" }),
+          a4("option", { value: "", children: "automatic" }),
           a4("option", { children: "tiers" }),
           a4("option", { children: "matrix" }),
           a4("option", { children: "groups" })
@@ -8064,7 +8066,7 @@ function Lanes({ times, lanes, from, to, isUpper }) {
     !isUpper && a4("p", { class: "muted small", children: [
       "Times in ",
       zone(),
-      ". Drag over a lane to look closer."
+      ". Drag over a lane to zoom in."
     ] })
   ] });
 }
@@ -8157,7 +8159,7 @@ function incidents(events) {
 var COMMON = ["latency-change", "new-flow"];
 var isTelling = ({ main, severity }) => severity !== "info" || !COMMON.includes(main.event);
 function headline(groups3, lost, quietFor) {
-  const calm = lost ? `${plural(lost, "report")} lost` : "no report lost";
+  const calm = lost ? `${plural(lost, "report")} lost` : "no reports lost";
   if (!groups3.length) return `Quiet for ${quietFor}; ${calm}.`;
   const active = groups3.filter((group) => group.events.some((event) => event.phase === "begin"));
   const isOne = (kind) => groups3.filter((group) => group.events.some((event) => event.event === kind)).length;
@@ -8165,7 +8167,7 @@ function headline(groups3, lost, quietFor) {
   const subject = told.main;
   const moved = isOne("path-change");
   const parts = [
-    `${sentence(subject)}, ${subject.phase === "begin" ? "and goes on" : "ended " + ago(BigInt(subject.last), now())}`,
+    `${sentence(subject)}, ${subject.phase === "begin" ? "still active" : (subject.phase === "end" ? "ended " : "") + ago(BigInt(subject.last), now())}`,
     ...moved && subject.event !== "path-change" ? [plural(moved, "path") + " changed"] : [],
     calm
   ];
@@ -8186,13 +8188,12 @@ function Now() {
   const text = events.data ? headline(groups3, lost, duration(range().span)) : "";
   useCopy(() => [text, ...groups3.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
   return a4($, { children: [
-    a4("h1", { class: "headline", children: text || (isBeginning.value ? "No report has come yet." : "Now") }),
+    a4("h1", { class: "headline", children: text || (isBeginning.value ? "No reports received yet." : "Now") }),
     a4(Answer, { asked: events, children: () => a4($, { children: [
       groups3.length ? a4(Incidents, { groups: groups3 }) : a4(Quiet, {}),
       groups3.length < all.length && a4("p", { class: "muted", children: [
-        "Other events tell of new flows and of small changes of latency: ",
-        a4("a", { href: href("/events"), children: "all events of this time" }),
-        "."
+        "Not listed: new flows and small changes of latency. ",
+        a4("a", { href: href("/events"), children: "All events in this time range" })
       ] })
     ] }) }),
     a4(History, {})
@@ -8200,8 +8201,8 @@ function Now() {
 }
 function Quiet() {
   return a4(Empty, { children: [
-    "Nothing was announced in this time that tells of a fault. ",
-    a4("a", { href: href("/", { live: "1d" }), children: "Look at a whole day" }),
+    "No event in this time range points to a fault. ",
+    a4("a", { href: href("/", { live: "1d" }), children: "Show the last day" }),
     !totals.value?.received && a4($, { children: [
       ", or send reports to this collector: ",
       a4("code", { children: "inband demo --report-to ADDRESS:32766" })
@@ -8218,7 +8219,7 @@ function Incidents({ groups: groups3 }) {
         a4(Severity, { of: severity }),
         a4("a", { href: to, children: sentence(main) }),
         a4("span", { class: "muted", children: [
-          main.phase === "begin" && "goes on, ",
+          main.phase === "begin" && "active, ",
           a4(Time, { at: main.last })
         ] }),
         events.length > 1 && a4("span", { class: "muted", children: [
@@ -8228,7 +8229,7 @@ function Incidents({ groups: groups3 }) {
       ] }, main.id);
     }) }),
     groups3.length > MOST3 && a4("p", { children: [
-      a4("a", { href: href("/events"), children: "All events of this time" }),
+      a4("a", { href: href("/events"), children: "All events in this time range" }),
       ": ",
       plural(groups3.length - MOST3, "more incident")
     ] })
@@ -8280,7 +8281,7 @@ function Counts({ from, levels, ledger }) {
   const lower = [
     level("Longest hop", latency, duration, "--flow4"),
     { ...level("Deepest queue", depth, depthOfAny, "--flow3"), isBinary: true },
-    ...highest(drops) ? [level("Drops, of reports", drops, count, "--flow2")] : []
+    ...highest(drops) ? [level("Reported drops", drops, count, "--flow2")] : []
   ];
   const window2 = { from: seconds(from), to: seconds(to) };
   return a4("section", { "aria-label": "Over time", children: [
@@ -8308,10 +8309,10 @@ function jsonl(columns3, rows) {
 
 // src/views/query.tsx
 var EXAMPLES = [
-  ["p99 by node and interface, the worst first", "SELECT node_id, egress_interface, max(latency_p99) AS p99, max(latency_max) AS longest, sum(count) AS hops\nFROM minutes\nWHERE time > (unixepoch() - 900) * 1000000000\nGROUP BY 1, 2 ORDER BY p99 DESC"],
-  ["the latest path changes", "SELECT time, flow_id, source, destination, source_port, path\nFROM paths ORDER BY time DESC LIMIT 50"],
-  ["what was announced, by kind", "SELECT kind, severity, count(*) AS events, max(time) AS latest\nFROM events GROUP BY 1, 2 ORDER BY events DESC"],
-  ["who was in the queues of one node in the last ten seconds", "SELECT egress_interface, flow_id, source, destination, count(*) AS reports, max(queue_occupancy) AS deepest, max(hop_latency) AS longest\nFROM observations\nWHERE time > (unixepoch() - 10) * 1000000000 AND node_id = 1\nGROUP BY 1, 2 ORDER BY deepest DESC LIMIT 50"]
+  ["p99 by node and interface, worst first", "SELECT node_id, egress_interface, max(latency_p99) AS p99, max(latency_max) AS longest, sum(count) AS hops\nFROM minutes\nWHERE time > (unixepoch() - 900) * 1000000000\nGROUP BY 1, 2 ORDER BY p99 DESC"],
+  ["latest path changes", "SELECT time, flow_id, source, destination, source_port, path\nFROM paths ORDER BY time DESC LIMIT 50"],
+  ["events by kind", "SELECT kind, severity, count(*) AS events, max(time) AS latest\nFROM events GROUP BY 1, 2 ORDER BY events DESC"],
+  ["flows in the queues of one node in the last ten seconds", "SELECT egress_interface, flow_id, source, destination, count(*) AS reports, max(queue_occupancy) AS deepest, max(hop_latency) AS longest\nFROM observations\nWHERE time > (unixepoch() - 10) * 1000000000 AND node_id = 1\nGROUP BY 1, 2 ORDER BY deepest DESC LIMIT 50"]
 ];
 function Query() {
   const text = param("sql");
@@ -8325,7 +8326,7 @@ function Query() {
   const run = () => set({ sql: typed.trim() || void 0 });
   return a4($, { children: [
     a4("h1", { children: "Query" }),
-    a4("label", { for: "sql", class: "muted", children: "SQL over history. Ctrl-Enter runs it." }),
+    a4("label", { for: "sql", class: "muted", children: "SQL over the history. Ctrl-Enter runs it." }),
     a4(
       "textarea",
       {
@@ -8361,7 +8362,7 @@ function Query() {
         ] }, name))
       ] })
     ] }),
-    text ? a4(Result, { text }) : a4(Empty, { children: "Nothing was asked yet: run the example, or one of your own." })
+    text ? a4(Result, { text }) : a4(Empty, { children: "No query yet: run the example, or write your own." })
   ] });
 }
 function Result({ text }) {
@@ -8375,11 +8376,11 @@ function Result({ text }) {
     return { ...found, took: performance.now() - started };
   });
   return a4($, { children: [
-    asked.isSlow && a4("p", { children: a4("button", { onClick: () => stop.current?.abort(), children: "Stop waiting" }) }),
+    asked.isSlow && a4("p", { children: a4("button", { onClick: () => stop.current?.abort(), children: "Cancel" }) }),
     asked.error?.status === 422 && a4("p", { class: "notice", children: [
-      "The question met a limit. Name a time, such as ",
+      "The query hit a limit. Restrict the time (",
       a4("code", { children: "WHERE time > (unixepoch() - 600) * 1000000000" }),
-      ", ask for fewer columns, or ask ",
+      "), select fewer columns, or query ",
       a4("code", { children: "minutes" }),
       "."
     ] }),
@@ -8396,7 +8397,7 @@ function Found({ found: { columns: columns3, rows, damage, took } }) {
     if (isTime(name) && typeof value === "bigint") return a4("time", { title: String(value), children: exact(value) });
     return shown(String(value));
   };
-  if (!rows.length) return a4(Empty, { children: "The question was answered: no row fits it." });
+  if (!rows.length) return a4(Empty, { children: "The query returned no rows." });
   return a4($, { children: [
     a4("p", { class: "choices", children: [
       a4("button", { onClick: () => save("inband.csv", "text/csv", csv(columns3, rows)), children: "Save as CSV" }),
@@ -8594,9 +8595,9 @@ function Lane({ found, write: write2, levels }) {
       a4("i", { class: "line " + level.name, "aria-hidden": "true" }),
       " ",
       level.told,
-      level.depth > most ? ", above what is shown" : ""
+      level.depth > most ? ", above the shown range" : ""
     ] }, level.name)) }),
-    a4("figcaption", { "aria-live": "polite", children: told || "Depth as reported, each moment split by the flows whose reported packets left while its deepest packet waited. Brackets: congestion. Gaps: nothing reported." })
+    a4("figcaption", { "aria-live": "polite", children: told || "Reported depth; each moment is split by the flows whose reported packets left while its deepest packet waited. Brackets: congestion. Gaps: nothing reported." })
   ] });
 }
 function area(steps, flow, x3, y5) {
@@ -8660,7 +8661,7 @@ function Depths({ found, write: write2 }) {
   return a4(
     Heat,
     {
-      name: `How deep packets found it: at most ${plural(most, "packet")} in a cell. The colours go from 1 packet to 100 and more.`,
+      name: `Queue depth met by packets: at most ${plural(most, "packet")} in a cell. Colours: from 1 packet to 100 or more.`,
       rows,
       columns: COLUMNS,
       step: step3,
@@ -8727,8 +8728,8 @@ var key2 = (queue) => `${queue.node_id} ${queue.egress_interface} ${queue.queue_
 function List5({ rows, congested, depths }) {
   useCopy(() => rows.map((row) => `${queueName(row)}  ${depthOf(row.node_id, row.depth)}  ${duration(row.longest)}`).join("\n"));
   if (!rows.length) return a4(Empty, { children: [
-    "No queue was reported in this time. ",
-    a4("a", { href: href("/queues", { live: "1d" }), children: "Look at a whole day" })
+    "No queues reported in this time range. ",
+    a4("a", { href: href("/queues", { live: "1d" }), children: "Show the last day" })
   ] });
   const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
   return a4($, { children: [
@@ -8752,9 +8753,9 @@ function List5({ rows, congested, depths }) {
             ] })
           },
           { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
-          { name: "p99 of its worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
+          { name: "p99, worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
           { name: "Now", cell: (row) => congested.has(key2(row)) ? a4("strong", { class: "bad", children: "congested" }) : "not congested" },
-          { name: "Hops reported", isNumber: true, cell: (row) => count(row.reports) }
+          { name: "Reported hops", isNumber: true, cell: (row) => count(row.reports) }
         ]
       }
     )
@@ -8798,9 +8799,8 @@ function Queue({ node: node2, port: port2, queue }) {
   };
   const asked = useAsk(`queue ${node2} ${port2} ${queue} ${isLive ? "live" : `${from} ${to}`}`, (signal) => samples(id ?? 0, port2, queue, window2().from, window2().to, signal), isLive ? 3e3 : void 0);
   if (id === void 0) return a4(Empty, { children: [
-    "A queue is named by node, interface and queue, such as ",
-    a4("a", { href: href("/queues"), children: "these" }),
-    "."
+    "A queue has a node, an interface and a queue ID. ",
+    a4("a", { href: href("/queues"), children: "All queues" })
   ] });
   const number = (text) => /^\d+$/.test(text) ? Number(text) : null;
   return a4($, { children: [
@@ -8814,17 +8814,17 @@ function Shown3({ node: node2, found, isLive }) {
   const deepest = all.reduce((most, sample) => sample.depth > most.depth ? sample : most, all[0] ?? { depth: 0, at: 0 });
   useKeys({ f: () => all.length && set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)) });
   useCopy(
-    () => [`${exact(from)} to ${exact(to)}, deepest ${write2(deepest.depth)}`, ...flows.map((flow) => `${permille(flow.share)}  ${flow.flow ? flowText(flow.flow) : "flow not known"}  longest wait ${duration(flow.longest)}`)].join("\n")
+    () => [`${exact(from)} to ${exact(to)}, deepest ${write2(deepest.depth)}`, ...flows.map((flow) => `${permille(flow.share)}  ${flow.flow ? flowText(flow.flow) : "unknown flow"}  longest wait ${duration(flow.longest)}`)].join("\n")
   );
   if (!all.length) {
     return a4(Empty, { children: [
-      "No report tells of this queue between ",
+      "No reports of this queue between ",
       exact(from),
       " and ",
       exact(to),
-      ". It may have been empty of watched packets, which is not the same as empty.",
+      ". Only watched packets are reported, so the queue was not necessarily empty.",
       " ",
-      a4("a", { href: href("/events", { kind: "queue-congestion", live: "1d" }), children: "Congestion of a whole day" })
+      a4("a", { href: href("/events", { kind: "queue-congestion", live: "1d" }), children: "Congestion of the last day" })
     ] });
   }
   const waited = [...all].sort((a5, b3) => (b3.latency ?? -1) - (a5.latency ?? -1)).slice(0, 15);
@@ -8838,15 +8838,15 @@ function Shown3({ node: node2, found, isLive }) {
       plural(all.length, "reported packet"),
       ".",
       " ",
-      found.isNodeClock ? "By the node's clock, set against ours by the report that arrived soonest." : "By arrival here: the node's clock is not known, so times are good to a millisecond or so.",
+      found.isNodeClock ? "Times: the node's clock, aligned by the report with the least delay." : "Times: arrival at the collector, accurate to about 1 ms; no node clock available.",
       " ",
-      isLive && `The latest ${writeSpan((to - from) / SECOND * SECOND)}.`,
+      isLive && `Shown: the last ${writeSpan((to - from) / SECOND * SECOND)}.`,
       " ",
-      found.isCut && "Only the first 40,000 reports are shown: look at a shorter span."
+      found.isCut && "Only the first 40,000 reports are shown; choose a shorter time range."
     ] }),
-    found.episodes.some(({ isTruncated }) => isTruncated) && a4("p", { class: "notice", children: "The node's quota of reports ran out in a congestion: cross-hatched from there on. Silence behind it is not calm." }),
+    found.episodes.some(({ isTruncated }) => isTruncated) && a4("p", { class: "notice", children: "The node used up its report quota during congestion. From then on (cross-hatched) reports are missing; the queue may still be congested." }),
     a4("p", { class: "leads", children: [
-      a4("button", { onClick: () => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)), title: "f", children: "To the deepest moment" }),
+      a4("button", { onClick: () => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)), title: "f", children: "Go to the deepest moment" }),
       " ",
       found.episodes.map((episode) => a4("span", { children: [
         " ",
@@ -8862,18 +8862,18 @@ function Shown3({ node: node2, found, isLive }) {
     a4(
       Table,
       {
-        caption: "Whose packets were in it, by reports",
+        caption: "Flows in the queue, by reports",
         rows: flows.slice(0, 20),
         keyOf: (flow) => flow.id,
         open: (flow) => flow.id ? href("/flow/" + flow.id) : void 0,
         columns: [
           { name: "Colour", cell: (flow) => a4(Swatch, { at: flows.indexOf(flow) }) },
-          { name: "Flow", cell: (flow) => flow.flow ? a4(FlowLink, { flow: flow.flow, id: flow.id }) : "not known" },
+          { name: "Flow", cell: (flow) => flow.flow ? a4(FlowLink, { flow: flow.flow, id: flow.id }) : "unknown" },
           { name: "Share of reports", isNumber: true, cell: (flow) => permille(flow.share) },
           { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
           { name: "Median wait", isNumber: true, cell: (flow) => duration(flow.median) },
           { name: "Longest wait", isNumber: true, cell: (flow) => duration(flow.longest) },
-          { name: "Role", cell: (flow) => flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills it" : UNKNOWN }
+          { name: "Role", cell: (flow) => flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills the queue" : UNKNOWN }
         ]
       }
     ),
@@ -8888,7 +8888,7 @@ function Shown3({ node: node2, found, isLive }) {
           { name: "Left at", cell: (sample) => a4("a", { href: packetAddress(sample.row), children: exact(from + BigInt(Math.round(sample.at))) }) },
           { name: "Waited", isNumber: true, cell: (sample) => duration(sample.latency) },
           { name: "Depth", isNumber: true, cell: (sample) => write2(sample.depth) },
-          { name: "Flow", cell: (sample) => flows[sample.flow]?.flow ? flowText(flows[sample.flow].flow) : "not known" }
+          { name: "Flow", cell: (sample) => flows[sample.flow]?.flow ? flowText(flows[sample.flow].flow) : "unknown" }
         ]
       }
     )
@@ -8899,11 +8899,14 @@ function levelsOf(node2, { samples: all }, write2) {
   if (!waits) return [];
   const least = all.reduce((least2, { depth, latency }) => latency !== null && latency > waits.trigger_latency && (least2 === null || depth < least2) ? depth : least2, null);
   const most = all.reduce((most2, { depth, latency }) => latency !== null && latency < waits.reset_latency && depth > 0 && (most2 === null || depth > most2) ? depth : most2, null);
-  const level = (name, set2, seen, wait, words) => {
-    if (set2 !== null && (seen === null || set2 <= seen)) return [{ name, depth: set2, told: `${name}: ${words[0]} ${write2(Math.round(set2))}` }];
-    return seen === null ? [] : [{ name, depth: seen, told: `${name}: packets waited ${words[1]} ${duration(wait)} ${words[0]} ${write2(seen)}` }];
+  const level = (name, set2, seen, why) => {
+    if (set2 !== null && (seen === null || set2 <= seen)) return [{ name, depth: set2, told: `${name}: ${write2(Math.round(set2))}, as configured` }];
+    return seen === null ? [] : [{ name, depth: seen, told: `${name}: ${write2(seen)}, ${why}` }];
   };
-  return [...level("trigger", depths.trigger, least, waits.trigger_latency, ["from", "more than"]), ...level("reset", depths.reset, most, waits.reset_latency, ["up to", "less than"])];
+  return [
+    ...level("trigger", depths.trigger, least, `the lowest depth at which packets waited more than ${duration(waits.trigger_latency)}`),
+    ...level("reset", depths.reset, most, `the highest depth at which packets waited less than ${duration(waits.reset_latency)}`)
+  ];
 }
 function Announced({ found: { culprits } }) {
   const named = culprits.flatMap((event) => [
@@ -8914,18 +8917,18 @@ function Announced({ found: { culprits } }) {
   return a4(
     Table,
     {
-      caption: "Culprits and victims, as announced: whose bytes stood before the packet that waited",
+      caption: "Culprits and victims, from events: whose bytes were ahead of the waiting packet",
       rows: named.slice(0, 30),
       keyOf: (one, at) => one.event.id + at,
       open: (one) => href("/event/" + one.event.id),
       columns: [
-        { name: "Announced", cell: ({ event }) => a4("a", { href: href("/event/" + event.id), children: a4(Time, { at: event.last }) }) },
+        { name: "Event", cell: ({ event }) => a4("a", { href: href("/event/" + event.id), children: a4(Time, { at: event.last }) }) },
         { name: "Pattern", cell: ({ event }) => `${event.detail.pattern}, waited ${duration(event.detail.residence)}` },
         { name: "Role", cell: ({ role }) => role === "culprit" ? a4("strong", { children: "culprit" }) : "victim" },
         { name: "Flow", cell: ({ flow, event }) => a4(FlowLink, { flow, params: around(BigInt(event.last), 10n * SECOND) }) },
         { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) },
         { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
-        { name: "Of reports", isNumber: true, cell: ({ event }) => event.detail.coverage_permille === null ? UNKNOWN : permille(event.detail.coverage_permille) }
+        { name: "Coverage", isNumber: true, cell: ({ event }) => event.detail.coverage_permille === null ? UNKNOWN : permille(event.detail.coverage_permille) }
       ]
     }
   );
@@ -8976,22 +8979,22 @@ function Decoder() {
     a4("h2", { children: "Decode bytes or a capture" }),
     a4("form", { onSubmit: decode, children: [
       a4("label", { children: [
-        "Hexadecimal digits, as any tool writes them",
+        "Hexadecimal bytes, as any tool prints them",
         a4("textarea", { rows: 3, spellcheck: false, value: hex, onInput: (typed) => setHex(typed.currentTarget.value) })
       ] }),
       a4("p", { class: "choices", children: [
         a4("label", { children: [
-          "They begin with",
+          "Starting with",
           " ",
           a4("select", { value: start, onChange: (chosen) => setStart(chosen.currentTarget.value), children: [
-            a4("option", { value: "report", children: "the report" }),
+            a4("option", { value: "report", children: "a report" }),
             a4("option", { value: "ethernet", children: "an Ethernet header" }),
             a4("option", { value: "ip", children: "an IP header" })
           ] })
         ] }),
         a4("button", { disabled: !hex.trim(), children: "Decode" }),
         a4("label", { children: [
-          "or a capture, pcap or pcapng, chosen or dropped here ",
+          "or choose or drop a capture (pcap, pcapng) ",
           a4("input", { type: "file", onChange: (chosen) => read4(chosen.currentTarget.files?.[0]) })
         ] })
       ] })
@@ -9023,7 +9026,7 @@ function Capture({ found: { capture, note }, more }) {
       a4(
         Table,
         {
-          caption: `${plural(reports.length, "datagram")}; the fields of the one in focus are below`,
+          caption: `${plural(reports.length, "datagram")}; the fields of the selected one are below`,
           rows: reports,
           keyOf: (one) => String(one.packet),
           onFocus: (one) => choose(reports.indexOf(one)),
@@ -9033,7 +9036,7 @@ function Capture({ found: { capture, note }, more }) {
             { name: "Time", cell: (one) => one.time === "0" ? UNKNOWN : exact(BigInt(one.time)) },
             { name: "From", cell: (one) => a4("span", { class: "mono", children: one.source }) },
             { name: "To", cell: (one) => a4("span", { class: "mono", children: one.destination }) },
-            { name: "Report of", cell: (one) => one.hw_id === null ? "no report" : one.node_id === null ? "not named" : node(one.node_id) },
+            { name: "Report of", cell: (one) => one.hw_id === null ? "not a report" : one.node_id === null ? "no node ID" : node(one.node_id) },
             { name: "hw_id", isNumber: true, cell: (one) => one.hw_id ?? UNKNOWN },
             { name: "Sequence", isNumber: true, cell: (one) => count(one.sequence) },
             { name: "Fault", cell: (one) => one.decoded.error ? shown(one.decoded.error.error) : "none" }
@@ -9041,7 +9044,7 @@ function Capture({ found: { capture, note }, more }) {
         }
       ),
       a4("p", { children: capture.next !== null && a4("button", { onClick: () => more(capture.next), children: [
-        "The next ",
+        "Next ",
         PAGE
       ] }) }),
       a4(Bytes, { decoded: report.decoded })
@@ -9051,10 +9054,10 @@ function Capture({ found: { capture, note }, more }) {
 
 // src/views/reports.tsx
 var PARTS = [
-  ["accepted", "understood and counted once"],
-  ["duplicate", "had been accepted before"],
-  ["malformed", "no telemetry report"],
-  ["shed", "dropped here, as a queue was full"]
+  ["accepted", "parsed and counted"],
+  ["duplicate", "already accepted earlier"],
+  ["malformed", "not a valid telemetry report"],
+  ["shed", "dropped by the collector: queue full"]
 ];
 function Reports() {
   const asked = useAsk("ledger", (signal) => ask("ledger", { signal }), 2e3, totals.value?.lost);
@@ -9083,7 +9086,7 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
           " ",
           name
         ] }, name)),
-        isEven ? "" : ` (${count(sum)}: a datagram is between two counts)`
+        isEven ? "" : ` (sum ${count(sum)}: one datagram is still being counted)`
       ] }),
       a4("div", { class: "balance-bar", "aria-hidden": "true", children: PARTS.map(([name], at) => total[name] ? a4("span", { class: `f${at + 1}`, style: { flexGrow: Math.max(total[name] / total.received, 4e-3) } }, name) : null) }),
       a4(
@@ -9107,7 +9110,7 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
             ] })],
             ["kernel dropped", a4("span", { class: total.kernel_dropped ? "bad" : "", children: [
               count(total.kernel_dropped),
-              " before this program saw them"
+              " before the collector could read them"
             ] })],
             ["individual reports", `${count(total.accepted_reports)} in accepted datagrams`],
             ["stored", `${plural(total.stored, "individual report")}, ${count(total.store_failed)} failed`],
@@ -9117,16 +9120,16 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
       )
     ] }),
     streams.length ? a4(Streams, { streams }) : a4(Empty, { children: [
-      "No report has come yet. Nodes send them to the address under ",
+      "No reports received yet. Nodes send them to the address in ",
       a4("code", { children: "[receive] listen" }),
       "; ",
       a4("code", { children: "inband demo --report-to ADDRESS:32766" }),
-      " sends some."
+      " sends test reports."
     ] }),
     malformed.length > 0 && a4(
       Table,
       {
-        caption: "What was wrong with datagrams that are no report",
+        caption: "Malformed datagrams, by fault",
         rows: malformed,
         keyOf: (fault) => fault.header + fault.fault,
         columns: [
@@ -9146,21 +9149,21 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
           { name: "Output", cell: (output) => shown(output.output) },
           { name: "Offered", isNumber: true, cell: (output) => count(output.offered) },
           { name: "Delivered", isNumber: true, cell: (output) => count(output.exported) },
-          { name: "Given up", isNumber: true, cell: (output) => count(output.export_failed) },
+          { name: "Failed", isNumber: true, cell: (output) => count(output.export_failed) },
           { name: "Waiting", isNumber: true, cell: (output) => count(output.waiting) },
-          { name: "Trouble", cell: (output) => shown(output.trouble ?? "none") }
+          { name: "Problem", cell: (output) => shown(output.trouble ?? "none") }
         ]
       }
     ),
     refused.length > 0 && a4(
       Table,
       {
-        caption: "Addresses with more node ids than one may have",
+        caption: "Refused: addresses that exceed the limit of node IDs",
         rows: refused,
         keyOf: (source) => source.address,
         columns: [
           { name: "Address", cell: (source) => shown(source.address) },
-          { name: "Latest node id", isNumber: true, cell: (source) => source.node_id },
+          { name: "Latest node ID", isNumber: true, cell: (source) => source.node_id },
           { name: "Datagrams", isNumber: true, cell: (source) => count(source.datagrams) }
         ]
       }
@@ -9174,10 +9177,10 @@ function Newest() {
   const time = () => event ? "" : `&from=${range().from}&to=${range().to}`;
   const asked = useAsk(`newest ${when} ${wanted} ${most}`, (signal) => ask(`reports?limit=${most}${wanted}${time()}`, { signal }), every);
   return a4($, { children: [
-    a4("h2", { children: "Reports whose bytes are kept" }),
+    a4("h2", { children: "Stored raw reports" }),
     a4("p", { class: "choices", children: [
       a4("label", { children: [
-        "Of node ",
+        "Node ",
         a4("input", { size: 10, inputMode: "numeric", placeholder: "any", value: of, onChange: (typed) => set({ node: typed.currentTarget.value.trim() }) })
       ] }),
       a4("label", { children: [
@@ -9198,31 +9201,32 @@ function Kept2({ list }) {
   const to = (row) => row.node === null ? void 0 : href(`/report/${row.node}/${row.hw_id}/${row.sequence}`, { at: String(row.time), span: "2s" });
   if (!rows.length) {
     return a4(Empty, { children: [
-      "No report of this time is kept with its bytes. The newest datagrams are",
+      "No raw reports stored for this time range. Kept are the newest datagrams",
       list.recent_from ? a4($, { children: [
-        ", since ",
-        a4(Time, { at: BigInt(list.recent_from) })
+        " (since ",
+        a4(Time, { at: BigInt(list.recent_from) }),
+        ")"
       ] }) : "",
-      ", and those that events rest on. ",
-      a4("a", { href: href("/reports", { live: "1d" }), children: "Look at a whole day" })
+      " and those that are evidence of an event. ",
+      a4("a", { href: href("/reports", { live: "1d" }), children: "Show the last day" })
     ] });
   }
   return a4(
     Table,
     {
-      caption: `${list.next ? "The latest " : ""}${plural(rows.length, "datagram")}, the latest first`,
+      caption: `${plural(rows.length, "datagram")}${list.next ? " (there are more)" : ""}, latest first`,
       rows,
       keyOf: (row) => `${row.time} ${row.node} ${row.hw_id} ${row.sequence}`,
       open: to,
       columns: [
         { name: "Arrived", cell: (row) => a4(Time, { at: row.time }) },
-        { name: "Report of", cell: (row) => row.node === null ? a4("code", { title: "no report", children: shown(row.hex, 48) }) : a4("a", { href: to(row), children: [
-          row.node === 4294967295 ? "not named" : node(row.node),
+        { name: "Report of", cell: (row) => row.node === null ? a4("code", { title: "not a report", children: shown(row.hex, 48) }) : a4("a", { href: to(row), children: [
+          row.node === 4294967295 ? "no node ID" : node(row.node),
           " ",
           count(row.sequence)
         ] }) },
         { name: "hw_id", isNumber: true, cell: (row) => row.node === null ? "–" : row.hw_id },
-        { name: "Version", cell: (row) => row.node === null ? "no report" : row.version },
+        { name: "Version", cell: (row) => row.node === null ? "not a report" : row.version },
         { name: "Length", isNumber: true, cell: (row) => bytes(row.length) },
         { name: "From", cell: (row) => a4("span", { class: "mono", children: row.source }) },
         { name: "Evidence of", cell: (row) => row.events.map((id) => a4("a", { href: href("/event/" + id), children: [
@@ -9238,12 +9242,12 @@ function Streams({ streams }) {
   return a4(
     Table,
     {
-      caption: `${sorted.length < streams.length ? count(sorted.length) + " of " : ""}${plural(streams.length, "stream")}, those that lost most first`,
+      caption: `${sorted.length < streams.length ? count(sorted.length) + " of " : ""}${plural(streams.length, "stream")}, most lost first`,
       rows: sorted,
       keyOf: (stream) => `${stream.node_id} ${stream.hw_id} ${stream.session} ${stream.source ?? ""}`,
       open: (stream) => href("/map", { sel: String(stream.node_id) }),
       columns: [
-        { name: "Node", cell: (stream) => a4("a", { href: href("/map", { sel: String(stream.node_id) }), children: stream.node_id === 4294967295 ? `not named, from ${shown(stream.source)}` : node(stream.node_id) }) },
+        { name: "Node", cell: (stream) => a4("a", { href: href("/map", { sel: String(stream.node_id) }), children: stream.node_id === 4294967295 ? `no node ID, from ${shown(stream.source)}` : node(stream.node_id) }) },
         { name: "hw_id", isNumber: true, cell: (stream) => stream.hw_id },
         { name: "Sent to", cell: (stream) => a4("span", { class: "mono", children: stream.session }) },
         { name: "Version", cell: (stream) => stream.version },
@@ -9300,9 +9304,9 @@ function View({ path }) {
       return a4($, { children: [
         a4("h1", { children: "No such view" }),
         a4(Empty, { children: [
-          "No view is called “",
+          "There is no view “",
           shown("/" + path.join("/")),
-          "”. The views are on the left; what is behind the question mark stays."
+          "”. Choose one from the list of views; the time range is kept."
         ] })
       ] });
   }
@@ -9321,7 +9325,7 @@ function Page() {
     };
   }, [path.join("/")]);
   return a4($, { children: [
-    a4("a", { class: "skip", href: "#main", onClick: (event) => (event.preventDefault(), main.current?.focus()), children: "To the view" }),
+    a4("a", { class: "skip", href: "#main", onClick: (event) => (event.preventDefault(), main.current?.focus()), children: "Skip to the view" }),
     a4(Strip, {}),
     a4(Rail, { entries: ENTRIES }),
     a4(TimeBar, {}),
@@ -9342,5 +9346,5 @@ if (isExact()) {
   setInterval(() => void learn(), 15e3);
   void follow();
 } else {
-  document.getElementById("page").textContent = "This browser cannot show numbers of 64 bits exactly. Chrome 114, Firefox 135 and Safari 18.4 can, and later ones.";
+  document.getElementById("page").textContent = "This browser cannot show 64-bit numbers exactly. Use Chrome 114, Firefox 135, Safari 18.4 or later.";
 }

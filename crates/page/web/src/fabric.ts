@@ -51,13 +51,13 @@ export interface Values {
 export type By = keyof Values;
 
 export const BYS: Record<By, { name: string; write: (value: number | null) => string; steps: number[] }> = {
-  p99: { name: "p99 of hop latency", write: duration, steps: [1e4, 1e5, 1e6, 1e7, 1e8, 1e9] },
+  p99: { name: "p99 hop latency", write: duration, steps: [1e4, 1e5, 1e6, 1e7, 1e8, 1e9] },
   max: { name: "longest hop latency", write: duration, steps: [1e4, 1e5, 1e6, 1e7, 1e8, 1e9] },
   depth: { name: "deepest queue", write: count, steps: [1e3, 1e4, 5e4, 1e5, 5e5, 1e6] },
   utilization: { name: "utilisation", write: permille, steps: [100, 200, 400, 600, 800, 900] },
-  reports: { name: "reports a second", write: rate, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
+  reports: { name: "reports per second", write: rate, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
   drops: { name: "drop reports", write: count, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
-  silence: { name: "time since its last path", write: (value) => (value !== null && value < 1e9 ? "under 1\u2009s" : duration(value)), steps: [2e9, 5e9, 1e10, 6e10, 6e11, 3.6e12] },
+  silence: { name: "time since last path", write: (value) => (value !== null && value < 1e9 ? "under 1\u2009s" : duration(value)), steps: [2e9, 5e9, 1e10, 6e10, 6e11, 3.6e12] },
 };
 
 /** The chosen metric. */

@@ -34,7 +34,7 @@ export async function copy(text: string, what: string) {
     await navigator.clipboard.writeText(text);
     said.value = `${what} copied`;
   } catch {
-    said.value = "the browser does not let the page copy";
+    said.value = "the browser does not allow copying";
   }
 }
 
@@ -52,16 +52,16 @@ export const KEYS: Key[] = [
   { keys: "g e", about: "Events" },
   { keys: "g r", about: "Reports" },
   { keys: "g s", about: "Query" },
-  { keys: "/", about: "to the filter" },
+  { keys: "/", about: "go to the filter" },
   { keys: "j k", about: "next and previous row" },
   { keys: "Enter", about: "open the row" },
-  { keys: ".", about: "freeze, or follow live" },
-  { keys: "[ ]", about: "one span back, forth" },
+  { keys: ".", about: "freeze or go live" },
+  { keys: "[ ]", about: "one span back, forward" },
   { keys: "w s", about: "zoom in, out" },
-  { keys: "v", about: "on a packet's way: another beside it" },
-  { keys: "c", about: "copy what is shown as text" },
-  { keys: "y", about: "copy the address, frozen" },
-  { keys: "t", about: "light or dark" },
+  { keys: "v", about: "on a packet's path: compare with another packet" },
+  { keys: "c", about: "copy the view as text" },
+  { keys: "y", about: "copy the address, time frozen" },
+  { keys: "t", about: "light or dark theme" },
   { keys: "z", about: "UTC or local time" },
   { keys: "?", about: "this list" },
   { keys: "Esc", about: "close, or leave the field" },
@@ -115,8 +115,8 @@ function act(key: string, event: KeyboardEvent): boolean {
     s: () => zoom(0.5),
     t: turnTheme,
     z: () => (isUtc.value = !isUtc.value),
-    y: () => void copy(frozenAddress(), "the address"),
-    c: () => copied.text && void copy(copied.text(), "what is shown"),
+    y: () => void copy(frozenAddress(), "address"),
+    c: () => copied.text && void copy(copied.text(), "view"),
     "/": () => document.querySelector<HTMLElement>("[data-filter]")?.focus(),
     j: () => move(1),
     k: () => move(-1),

@@ -1,7 +1,7 @@
 // Events as sentences, and what to check for each kind.
 
 import { node } from "./names";
-import { count, duration, occupancy, permille, plural, protocol, shown } from "./units";
+import { UNKNOWN, count, duration, occupancy, permille, plural, protocol, shown } from "./units";
 
 export interface Flow {
   source: string;
@@ -18,37 +18,37 @@ const ends = (address: string, port: number) =>
   port ? `${address.includes(":") ? `[${address}]` : address}:${port}` : address;
 
 const CHECKS: Record<string, string> = {
-  "report-loss": "kernel drops and shed datagrams in the ledger; the way from node to collector",
+  "report-loss": "kernel drops and shed datagrams in the ledger; the path from node to collector",
   "sequence-reset": "whether the node restarted",
   "sequence-gap": "the links and queues of the flow's path",
   "new-flow": "nothing; silence it where flows come and go",
   "path-change": "links of the old path that are not on the new one",
   loop: "routes of the repeated nodes",
-  "path-policy": "the hop that the violation names",
+  "path-policy": "the hop named in the violation",
   "latency-change": "nothing by itself; it shows where to look",
   "latency-spike": "the queue of the interface at that time",
   "latency-objective": "latency spikes and congestion of the interface",
   "queue-congestion": "culprits of the same queue",
   microburst: "senders that burst; culprits of the same queue",
   "microburst-storm": "senders that burst; culprits of the same queue",
-  culprits: "the flows that are named",
-  drop: "what is said for the reason of the drops",
+  culprits: "the named flows",
+  drop: "what the drop reason means on that node",
   "silent-loss": "the link, and whether the node behind it reports at all",
-  "egress-utilization": "the flows that are named; the rate of the link",
+  "egress-utilization": "the named flows; the rate of the link",
   "ecmp-imbalance": "the hash of the node; elephants among the flows",
   "negative-link-latency": "time synchronisation of both nodes",
   "clock-drift": "time synchronisation of both nodes",
-  "duplicate-node-id": "node ids of the devices at these addresses",
+  "duplicate-node-id": "node IDs of the devices at these addresses",
   "unknown-node": "the list of known nodes, and who sends from that address",
   "report-about-report": "the node's watchlist",
-  "history-trouble": "the disk, and who moved the directory",
+  "history-trouble": "the disk, and whether its directory was moved",
 };
 
 export const KINDS = Object.keys(CHECKS);
 
 export function check(event: any): string {
   const own = event.event === "drop" ? event.detail?.check : "";
-  return shown(own || CHECKS[event.event] || "the reports it rests on");
+  return shown(own || CHECKS[event.event] || "its evidence");
 }
 
 const port = (detail: any, id = detail.node_id) =>
@@ -56,53 +56,54 @@ const port = (detail: any, id = detail.node_id) =>
 const way = (path: any[] | null | undefined) => (path ?? []).map((hop) => node(hop.node_id)).join(" → ") || "an unknown path";
 const first = (flows: any[], word: string) => {
   const [largest] = flows ?? [];
-  return largest ? `${permille(largest.share_permille)} ${word} ${flowText(largest.flow)}` : "nobody is named";
+  return largest ? `${permille(largest.share_permille)} ${word} ${flowText(largest.flow)}` : "no flow identified";
 };
 
 /** What happened, as a sentence. */
 export function sentence(event: any): string {
   const detail = event.detail ?? {};
   const lasted = duration(BigInt(event.last) - BigInt(event.first));
-  const goesOn = event.phase === "begin";
+  const isActive = event.phase === "begin";
   switch (event.event) {
     case "queue-congestion": {
-      const peak = detail.peak_latency === null ? "" : `, up to ${duration(detail.peak_latency)}`;
-      const deep = occupancy(detail.peak_occupancy, event.peak_bytes, event.queue_unit);
+      const peak = detail.peak_latency === null ? "" : `, latency up to ${duration(detail.peak_latency)}`;
+      const deepest = occupancy(detail.peak_occupancy, event.peak_bytes, event.queue_unit);
+      const deep = deepest === UNKNOWN ? "" : `, depth up to ${deepest}`;
       const again = detail.episodes > 1 ? ` in ${plural(detail.episodes, "episode")}` : "";
-      return `${port(detail)} ${goesOn ? "is" : "was"} congested for ${lasted}${again}${peak} and ${deep}`;
+      return `${port(detail)} ${isActive ? "is" : "was"} congested for ${lasted}${again}${peak}${deep}`;
     }
     case "path-change":
       return `${flowText(detail.flow)} took another path (${detail.change}): ${way(detail.old)} became ${way(detail.new)}`;
     case "culprits":
-      return `${port(detail)}: packets waited ${duration(detail.residence)} (${detail.pattern}), ${first(detail.culprits, "of the bytes before them:")}`;
+      return `${port(detail)}: packets waited ${duration(detail.residence)} (${detail.pattern}), ${first(detail.culprits, "of the bytes ahead of them:")}`;
     case "latency-spike":
-      return `${port(detail)} delayed packets by ${duration(detail.latency)}, its median is ${duration(detail.median)}`;
+      return `${port(detail)} delayed packets by ${duration(detail.latency)}, median ${duration(detail.median)}`;
     case "latency-objective":
       return `${port(detail)}: ${count(detail.over)} of ${plural(detail.reports, "report")} above ${duration(detail.bound)}`;
     case "latency-change":
       return `${port(detail)}: latency of ${flowText(detail.flow)} went from ${duration(detail.old)} to ${duration(detail.new)}`;
     case "microburst":
-      return `${port(detail)}: a burst of ${duration(detail.duration)}, up to ${duration(detail.peak_latency)}`;
+      return `${port(detail)}: a burst of ${duration(detail.duration)}, latency up to ${duration(detail.peak_latency)}`;
     case "microburst-storm":
       return `${port(detail)}: ${plural(detail.bursts, "microburst")} within a second`;
     case "drop":
-      return `${port(detail)} dropped ${plural(detail.packets, "packet")} of ${plural(detail.flow_count, "flow")}: ${shown(detail.reason_name) || "reason not given"} (${detail.class})`;
+      return `${port(detail)} dropped ${plural(detail.packets, "packet")} of ${plural(detail.flow_count, "flow")}: ${shown(detail.reason_name) || "reason unknown"} (${detail.class})`;
     case "silent-loss":
-      return `${node(detail.from)} → ${node(detail.to)}: ${plural(detail.flows?.length ?? 0, "flow")} not seen behind the link for ${duration(detail.silent_for)}`;
+      return `${node(detail.from)} → ${node(detail.to)}: ${plural(detail.flows?.length ?? 0, "flow")} not seen past the link for ${duration(detail.silent_for)} (possible silent loss)`;
     case "report-loss":
       return `${count(detail.lost)} of ${plural(detail.lost + detail.accepted, "report")} from ${node(detail.node_id)} lost`;
     case "sequence-reset":
-      return `${node(detail.node_id)} numbers its reports anew: ${count(detail.sequence)} instead of ${count(detail.expected)}`;
+      return `${node(detail.node_id)} restarted its report sequence: ${count(detail.sequence)} instead of ${count(detail.expected)}`;
     case "sequence-gap":
       return `${plural(detail.lost, "packet")} of ${flowText(detail.flow)} missing`;
     case "new-flow":
-      return `${flowText(detail.flow)} is new, by ${way(detail.path)}`;
+      return `${flowText(detail.flow)} is new, path ${way(detail.path)}`;
     case "loop":
-      return `${flowText(detail.flow)} came to ${node(detail.node_id)} twice: ${way(detail.path)}`;
+      return `${flowText(detail.flow)} passed ${node(detail.node_id)} twice: ${way(detail.path)}`;
     case "path-policy":
-      return `${flowText(detail.flow)} breaks the rule ${shown(detail.rule)}: ${way(detail.path)}`;
+      return `${flowText(detail.flow)} violates the rule ${shown(detail.rule)}: ${way(detail.path)}`;
     case "egress-utilization":
-      return `${port(detail)} is ${permille(detail.utilization_permille)} full, ${first(detail.flows, "by")}`;
+      return `${port(detail)} is ${permille(detail.utilization_permille)} utilised, ${first(detail.flows, "by")}`;
     case "ecmp-imbalance":
       return `${node(detail.node_id)} uses ${plural(detail.links?.length ?? 0, "parallel link")} unevenly: the busiest carries ${(detail.highest_to_mean_permille / 1000).toFixed(2)} times the mean`;
     case "history-trouble":

@@ -67,7 +67,7 @@ function View({ path }: { path: string[] }) {
         <>
           <h1>No such view</h1>
           <Empty>
-          No view is called “{shown("/" + path.join("/"))}”. The views are on the left; what is behind the question mark stays.
+            There is no view “{shown("/" + path.join("/"))}”. Choose one from the list of views; the time range is kept.
           </Empty>
         </>
       );
@@ -90,7 +90,7 @@ function Page() {
   }, [path.join("/")]);
   return (
     <>
-      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>To the view</a>
+      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>Skip to the view</a>
       <Strip />
       <Rail entries={ENTRIES} />
       <TimeBar />
@@ -114,5 +114,5 @@ if (isExact()) {
   void follow();
 } else {
   document.getElementById("page")!.textContent =
-    "This browser cannot show numbers of 64 bits exactly. Chrome 114, Firefox 135 and Safari 18.4 can, and later ones.";
+    "This browser cannot show 64-bit numbers exactly. Use Chrome 114, Firefox 135, Safari 18.4 or later.";
 }

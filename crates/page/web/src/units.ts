@@ -43,7 +43,7 @@ export function bytes(value: Number_): string {
 export function occupancy(value: Number_, inBytes: Number_, unit: string | null | undefined): string {
   if (value === null || value === undefined) return UNKNOWN;
   if (inBytes !== null && inBytes !== undefined) return bytes(inBytes);
-  return `${count(value)}${THIN}${unit ?? "(unit not known)"}`;
+  return `${count(value)}${THIN}${unit ?? "(unit unknown)"}`;
 }
 
 export const rate = (value: Number_) =>

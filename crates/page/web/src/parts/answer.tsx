@@ -28,7 +28,7 @@ export function Answer<T>({ asked, children }: Props<T>) {
       {isSlow && <div class="progress" role="progressbar" aria-label="Loading" />}
       {error && <Refused error={error} again={again} hasOld={hasData} />}
       {hasData && <div class={isOld ? "stale" : undefined}>{children(data)}</div>}
-      {!hasData && !error && <p class="muted">Asking the collector …</p>}
+      {!hasData && !error && <p class="muted">Loading …</p>}
     </>
   );
 }
@@ -36,10 +36,10 @@ export function Answer<T>({ asked, children }: Props<T>) {
 function Refused({ error, again, hasOld }: { error: { asked: string; message: string; status: number }; again: () => void; hasOld: boolean }) {
   return (
     <div class="refused" role="alert">
-      <strong>{error.status === 401 ? "A token is needed" : "No answer"}</strong>
-      <p>{shown(error.message, 600)}{hasOld && "; what is below is old"}</p>
-      <p class="muted">asked: <code>{shown(error.asked)}</code></p>
-      <button onClick={again}>Ask again</button>
+      <strong>{error.status === 401 ? "A token is needed" : "Request failed"}</strong>
+      <p>{shown(error.message, 600)}{hasOld && "; showing the last data"}</p>
+      <p class="muted">request: <code>{shown(error.asked)}</code></p>
+      <button onClick={again}>Retry</button>
     </div>
   );
 }

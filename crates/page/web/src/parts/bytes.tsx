@@ -74,7 +74,7 @@ export function Bytes({ decoded, length }: { decoded: Decoded; length?: number }
     <>
       {error && (
         <p class="notice" role="note">
-          <span class="bad">Byte {count(error.at)}: {shown(error.error, 600)}.</span> {fields.length ? "What was read in front of it is below." : "Nothing could be read in front of it."}
+          <span class="bad">Byte {count(error.at)}: {shown(error.error, 600)}.</span> {fields.length ? "The fields before it are below." : "No field before it could be read."}
         </p>
       )}
       {length !== undefined && length > kept && <p class="muted">Only the first {count(kept)} of {plural(length, "byte")} are kept as evidence.</p>}

@@ -59,21 +59,21 @@ export function Decoder() {
       <h2>Decode bytes or a capture</h2>
       <form onSubmit={decode}>
         <label>
-          Hexadecimal digits, as any tool writes them
+          Hexadecimal bytes, as any tool prints them
           <textarea rows={3} spellcheck={false} value={hex} onInput={(typed) => setHex(typed.currentTarget.value)} />
         </label>
         <p class="choices">
           <label>
-            They begin with{" "}
+            Starting with{" "}
             <select value={start} onChange={(chosen) => setStart(chosen.currentTarget.value)}>
-              <option value="report">the report</option>
+              <option value="report">a report</option>
               <option value="ethernet">an Ethernet header</option>
               <option value="ip">an IP header</option>
             </select>
           </label>
           <button disabled={!hex.trim()}>Decode</button>
           <label>
-            or a capture, pcap or pcapng, chosen or dropped here <input type="file" onChange={(chosen) => read(chosen.currentTarget.files?.[0])} />
+            or choose or drop a capture (pcap, pcapng) <input type="file" onChange={(chosen) => read(chosen.currentTarget.files?.[0])} />
           </label>
         </p>
       </form>
@@ -101,7 +101,7 @@ function Capture({ found: { capture, note }, more }: { found: Found; more: (pack
       {report && (
         <>
           <Table
-            caption={`${plural(reports.length, "datagram")}; the fields of the one in focus are below`}
+            caption={`${plural(reports.length, "datagram")}; the fields of the selected one are below`}
             rows={reports}
             keyOf={(one) => String(one.packet)}
             onFocus={(one) => choose(reports.indexOf(one))}
@@ -111,14 +111,14 @@ function Capture({ found: { capture, note }, more }: { found: Found; more: (pack
               { name: "Time", cell: (one) => (one.time === "0" ? UNKNOWN : exact(BigInt(one.time))) },
               { name: "From", cell: (one) => <span class="mono">{one.source}</span> },
               { name: "To", cell: (one) => <span class="mono">{one.destination}</span> },
-              { name: "Report of", cell: (one) => (one.hw_id === null ? "no report" : one.node_id === null ? "not named" : node(one.node_id)) },
+              { name: "Report of", cell: (one) => (one.hw_id === null ? "not a report" : one.node_id === null ? "no node ID" : node(one.node_id)) },
               { name: "hw_id", isNumber: true, cell: (one) => one.hw_id ?? UNKNOWN },
               { name: "Sequence", isNumber: true, cell: (one) => count(one.sequence) },
               { name: "Fault", cell: (one) => (one.decoded.error ? shown(one.decoded.error.error) : "none") },
             ]}
           />
           <p>
-            {capture.next !== null && <button onClick={() => more(capture.next)}>The next {PAGE}</button>}
+            {capture.next !== null && <button onClick={() => more(capture.next)}>Next {PAGE}</button>}
           </p>
           <Bytes decoded={report.decoded} />
         </>

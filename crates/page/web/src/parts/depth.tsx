@@ -94,12 +94,12 @@ export function Lane({ found, write, levels }: { found: Samples; write: (value: 
       {levels.length > 0 && (
         <p class="levels">
           {levels.map((level) => (
-            <span key={level.name}><i class={"line " + level.name} aria-hidden="true" /> {level.told}{level.depth > most ? ", above what is shown" : ""}</span>
+            <span key={level.name}><i class={"line " + level.name} aria-hidden="true" /> {level.told}{level.depth > most ? ", above the shown range" : ""}</span>
           ))}
         </p>
       )}
       <figcaption aria-live="polite">
-        {told || "Depth as reported, each moment split by the flows whose reported packets left while its deepest packet waited. Brackets: congestion. Gaps: nothing reported."}
+        {told || "Reported depth; each moment is split by the flows whose reported packets left while its deepest packet waited. Brackets: congestion. Gaps: nothing reported."}
       </figcaption>
     </figure>
   );

@@ -33,7 +33,7 @@ export function Depths({ found, write }: { found: Samples; write: (value: number
   };
   return (
     <Heat
-      name={`How deep packets found it: at most ${plural(most, "packet")} in a cell. The colours go from 1 packet to 100 and more.`}
+      name={`Queue depth met by packets: at most ${plural(most, "packet")} in a cell. Colours: from 1 packet to 100 or more.`}
       rows={rows}
       columns={COLUMNS}
       step={step}

@@ -11,11 +11,11 @@ import { Answer, Empty } from "./answer";
 import { type Column, Table } from "./table";
 import { Facts, FlowLink, Path } from "./words";
 
-export const Nothing = () => <Empty>No node has reported yet, so there is nothing to draw. <a href={href("/reports")}>What has been received</a></Empty>;
+export const Nothing = () => <Empty>No node has reported yet. <a href={href("/reports")}>Received reports</a></Empty>;
 
 export const columns = (): Column<Port>[] => [
   { name: "Interface", cell: (port) => <a href={href("/map", { ...kept(), sel: port.link?.id ?? String(port.node) })}>{portName(port)}</a> },
-  { name: "Leads to", cell: (port) => (port.link ? `${node(port.link.to)} ${port.link.ingress ?? UNKNOWN}` : "edge or not seen") },
+  { name: "Leads to", cell: (port) => (port.link ? `${node(port.link.to)} ${port.link.ingress ?? UNKNOWN}` : "edge, or unknown") },
   ...(Object.keys(BYS) as By[]).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (port: Port) => <span class={`swatch s${step(key, port.values[key])}`}>{shownAt(key, port.node, port.values[key])}</span> })),
   { name: "Link latency p50", isNumber: true, cell: (port) => (port.link ? latencyOf(port.link) : UNKNOWN) },
   { name: "Queue", cell: (port) => (port.port === null ? UNKNOWN : <a class="path" href={href(`/queue/${port.node}/${port.port}/0`)}>queue 0</a>) },
@@ -40,7 +40,7 @@ export function Legend() {
     <p class="scale" aria-label={`Colours: ${name}`}>
       {[1, 2, 3, 4, 5, 6, 7].map((at) => (
         <span key={at}>
-          <i class={`s${at}`} /> {at === 1 ? `under ${write(steps[0]!)}` : at === 7 ? `${write(steps[5]!)} and more ↑` : `from ${write(steps[at - 2]!)}`}
+          <i class={`s${at}`} /> {at === 1 ? `under ${write(steps[0]!)}` : at === 7 ? `${write(steps[5]!)} or more ↑` : `from ${write(steps[at - 2]!)}`}
         </span>
       ))}
       <span>
@@ -55,7 +55,7 @@ export function Selected({ found, selected }: { found: Fabric; selected: string 
   if (one) return <NodePanel one={one} ports={found.ports} />;
   const link = found.links.find(({ id }) => id === selected);
   if (link) return <LinkPanel link={link} links={found.links} />;
-  return selected ? <Empty>Nothing on the map is called “{selected}”. <button onClick={() => set({ sel: undefined })}>Forget it</button></Empty> : null;
+  return selected ? <Empty>“{selected}” is not on the map. <button onClick={() => set({ sel: undefined })}>Clear selection</button></Empty> : null;
 }
 
 function NodePanel({ one, ports }: { one: MapNode; ports: Port[] }) {
@@ -67,12 +67,12 @@ function NodePanel({ one, ports }: { one: MapNode; ports: Port[] }) {
       <Facts
         facts={[
           ["Node ID", String(one.id)],
-          ["Reports", one.reportsItself ? count(known?.reports) : "none of its own: known from stacks only"],
+          ["Reports", one.reportsItself ? count(known?.reports) : "sends none; seen only in other nodes' reports"],
           ["Lost reports", count(known?.lost)],
-          ["Flows", <a href={href("/flows", { q: `node = ${one.id}` })}>flows over it</a>],
+          ["Flows", <a href={href("/flows", { q: `node = ${one.id}` })}>flows through this node</a>],
         ]}
       />
-      <Table caption="Interfaces it sends by" rows={ports.filter((port) => port.node === one.id)} keyOf={portName} columns={columns()} />
+      <Table caption="Egress interfaces" rows={ports.filter((port) => port.node === one.id)} keyOf={portName} columns={columns()} />
     </section>
   );
 }
@@ -93,12 +93,12 @@ function LinkPanel({ link, links }: { link: MapLink; links: MapLink[] }) {
           ...(Object.keys(BYS) as By[]).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (one: MapLink) => <span class={`swatch s${step(key, one.values[key])}`}>{shownAt(key, one.from, one.values[key])}</span> })),
         ]}
       />
-      {!back && <p class="muted">The other direction was not seen.</p>}
+      {!back && <p class="muted">No path in the other direction has been reported.</p>}
       <Answer asked={flows}>
         {(list) =>
           list.length ? (
             <Table
-              caption={`${plural(list.length, "flow")} whose latest path goes over it`}
+              caption={`${plural(list.length, "flow")} whose latest path uses this link`}
               rows={list}
               keyOf={(flow) => flow.id}
               open={(flow) => href("/flow/" + flow.id)}
@@ -109,7 +109,7 @@ function LinkPanel({ link, links }: { link: MapLink; links: MapLink[] }) {
               ]}
             />
           ) : (
-            <Empty>No flow goes over it now.</Empty>
+            <Empty>No flow uses this link now.</Empty>
           )
         }
       </Answer>

@@ -75,7 +75,7 @@ export function FilterField({ text, wrong, examples }: { text: string; wrong: st
         onKeyDown={onKey}
       />
       {offers.length > 0 && (
-        <ul id="offers" role="listbox" aria-label="What may follow">
+        <ul id="offers" role="listbox" aria-label="Suggestions">
           {offers.map((offer, at) => (
             <li key={offer.text} id={`offer-${at}`} role="option" aria-selected={at === chosen} onMouseDown={(event) => (event.preventDefault(), take(offer.whole, false))}>
               <code>{shown(offer.text)}</code> <span class="muted">{shown(offer.about)}</span>

@@ -19,7 +19,7 @@ export function Strip() {
   return (
     <header class={since ? "strip cut" : "strip"} aria-label="Ledger">
       <a class="brand" href={href("/")}>inband</a>
-      {since ? <strong>not connected since {clock(since)} {zone()}</strong> : <span class="live">{rate(speed())}</span>}
+      {since ? <strong>disconnected since {clock(since)} {zone()}</strong> : <span class="live">{rate(speed())}</span>}
       <a class="balance" href={href("/reports")} title="Datagrams. Received = accepted + malformed + duplicate + shed.">
         <span>{count(now?.received)} received</span>
         {shown.map((name, at) => (
@@ -74,8 +74,8 @@ export function TimeBar() {
           <option key={name}>{name}</option>
         ))}
       </select>
-      <button onClick={() => step(1)} aria-label="One span forth" title="]" disabled={isLive}>▶</button>
-      <button onClick={freeze} aria-pressed={!isLive} title=". freezes, or follows live">
+      <button onClick={() => step(1)} aria-label="One span forward" title="]" disabled={isLive}>▶</button>
+      <button onClick={freeze} aria-pressed={!isLive} title=".: freeze or go live">
         {isLive ? "Freeze" : "Go live"}
       </button>
       <span class={isLive ? "mode" : "mode frozen"}>{isLive ? "live" : "frozen"}</span>
@@ -83,8 +83,8 @@ export function TimeBar() {
         {clock(from)} to {clock(to)}
       </span>
       <button onClick={() => (isUtc.value = !isUtc.value)} title="z: UTC or local time">{zone()}</button>
-      <button onClick={turnTheme} title="t: light or dark">{theme.value === "system" ? "Theme" : theme.value === "dark" ? "Dark" : "Light"}</button>
-      <button onClick={() => (isHelpOpen.value = true)} aria-haspopup="dialog" title="? all keys">Keys</button>
+      <button onClick={turnTheme} title="t: light or dark theme">{theme.value === "system" ? "Theme" : theme.value === "dark" ? "Dark" : "Light"}</button>
+      <button onClick={() => (isHelpOpen.value = true)} aria-haspopup="dialog" title="?: all keys">Keys</button>
     </div>
   );
 }
@@ -124,7 +124,7 @@ export function Help() {
       </dl>
       <label>
         <input type="checkbox" checked={areKeysOn.value} onChange={(event) => (areKeysOn.value = event.currentTarget.checked)} />{" "}
-        single letters act
+        single-letter shortcuts
       </label>
       <form method="dialog">
         <button>Close</button>
@@ -146,9 +146,9 @@ export function TokenWanted() {
         set({}, true);
       }}
     >
-      <label for="token">The collector asks for a token. It is kept until this tab closes, and in no address.</label>
+      <label for="token">The collector requires a token. It is kept until this tab closes, and never put in an address.</label>
       <input id="token" ref={field} type="password" autocomplete="off" required />
-      <button>Use it</button>
+      <button>Use token</button>
     </form>
   );
 }

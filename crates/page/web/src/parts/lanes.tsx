@@ -62,7 +62,7 @@ export function Lanes({ times, lanes, from, to, isUpper }: Props) {
           ]}
         />
       </details>
-      {!isUpper && <p class="muted small">Times in {zone()}. Drag over a lane to look closer.</p>}
+      {!isUpper && <p class="muted small">Times in {zone()}. Drag over a lane to zoom in.</p>}
     </div>
   );
 }

@@ -37,7 +37,7 @@ export function Matrix({ found, by, selected, node, open }: Props) {
   const group = rows[row] ?? [];
   const names = group.length > 1 ? `${node(group[0]!)} to ${node(group.at(-1)!)}` : group.length ? node(group[0]!) : "";
   const worstHere = here && `${group.length > 1 ? `worst ${node(here.from)} to ${node(here.to)}, ` : ""}${written(by, here.values[by])}`;
-  const told = `${names} and ${columns.length ? node(columns[column]!) : ""}: ${worstHere ?? "no link was seen"}`;
+  const told = `${names} and ${columns.length ? node(columns[column]!) : ""}: ${worstHere ?? "no link seen"}`;
   const worst = cells.reduce<number | null>((most, link) => (link ? Math.max(most ?? 0, link.values[by] ?? 0) : most), null);
   return (
     <figure class="matrix">
@@ -46,11 +46,11 @@ export function Matrix({ found, by, selected, node, open }: Props) {
         data-selected={selected || undefined}
         style={{ maxWidth: `${columns.length * 48}px`, maxHeight: `${rows.length * 28}px` }}
         data-fold={fold}
-        aria-label={`${plural(rows.flat().length, "node")} by ${columns.length}, worst link by ${BYS[by].name}: ${written(by, worst)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`}
+        aria-label={`${plural(rows.flat().length, "node")} by ${columns.length}, worst link by ${BYS[by].name}: ${written(by, worst)}. Arrow keys move from cell to cell, Enter opens. The table below lists the worst links.`}
       />
       <figcaption aria-live="polite">
         {told}
-        {fold > 1 && <span class="muted">. A row is {fold} nodes, each cell the worst of them.</span>}
+        {fold > 1 && <span class="muted">. A row stands for {fold} nodes; a cell shows the worst of them.</span>}
       </figcaption>
     </figure>
   );

@@ -10,7 +10,7 @@ import { useKeys } from "./copy";
 import { Table } from "./table";
 
 const HOUR = 60n * MINUTE;
-const ENDS: [string, bigint | undefined][] = [["1 hour", HOUR], ["8 hours", 8n * HOUR], ["1 day", 24n * HOUR], ["7 days", 168n * HOUR], ["ever", undefined]];
+const ENDS: [string, bigint | undefined][] = [["1 hour", HOUR], ["8 hours", 8n * HOUR], ["1 day", 24n * HOUR], ["7 days", 168n * HOUR], ["unlimited time", undefined]];
 
 const post = (silence: object) => ask("silences", { method: "POST", body: JSON.stringify(silence, (_, value) => (typeof value === "bigint" ? Number(value) : value)), headers: { "content-type": "application/json" } });
 
@@ -39,7 +39,7 @@ function Form({ event, close, done }: { event: any; close: () => void; done: (sa
     const until = length === undefined ? {} : { until: ((now() + length) / 1_000_000_000n) * 1_000_000_000n };
     try {
       await post({ ...(isKind ? { kind: event.event } : {}), key, ...until, ...(comment ? { comment } : {}) });
-      done(`Silenced for ${ENDS[end]![0]}. The list under Events lifts it.`);
+      done(`Silenced for ${ENDS[end]![0]}. Remove it in the list under Events.`);
     } catch (error) {
       setProblem((error as Error).message);
     }
@@ -47,7 +47,7 @@ function Form({ event, close, done }: { event: any; close: () => void; done: (sa
   return (
     <form class="silence" aria-label="Silence" onSubmit={send}>
       <label>
-        <input type="checkbox" checked={isKind} onChange={(changed) => setIsKind(changed.currentTarget.checked)} /> only of the kind {event.event}
+        <input type="checkbox" checked={isKind} onChange={(changed) => setIsKind(changed.currentTarget.checked)} /> only kind {event.event}
       </label>
       <label>
         whose key contains <input value={key} onInput={(typed) => setKey(typed.currentTarget.value)} />
@@ -61,13 +61,13 @@ function Form({ event, close, done }: { event: any; close: () => void; done: (sa
         </select>
       </label>
       <label>
-        why <input value={comment} onInput={(typed) => setComment(typed.currentTarget.value)} />
+        reason <input value={comment} onInput={(typed) => setComment(typed.currentTarget.value)} />
       </label>
       <p role="status">
         {day.data ? `Would have hidden ${count(day.data.filter(isHidden).length)} of ${plural(day.data.length, "event")} of the last day.` : "Counting affected events …"}
       </p>
       <span>
-        <button>Silence</button> <button type="button" onClick={close}>Leave it</button>
+        <button>Silence</button> <button type="button" onClick={close}>Cancel</button>
       </span>
       {problem && <span class="bad" role="alert">{shown(problem)}</span>}
     </form>
@@ -78,7 +78,7 @@ function Form({ event, close, done }: { event: any; close: () => void; done: (sa
 export function Silences() {
   const asked = useAsk<any[]>("silences", (signal) => ask("silences", { signal }), 10_000);
   const [problem, setProblem] = useState("");
-  const lift = async (number: number) => {
+  const remove = async (number: number) => {
     try {
       await ask(`silences/${number}`, { method: "DELETE" });
       setProblem("");
@@ -94,15 +94,15 @@ export function Silences() {
           {problem && <p class="bad" role="alert">{shown(problem)}</p>}
           {all.length > 0 && (
             <Table
-              caption="Silences: nobody is told of these"
+              caption="Active silences (no notifications for these events)"
               rows={all}
               keyOf={({ number }) => String(number)}
               columns={[
-                { name: "Kind", cell: ({ silence }) => shown(silence.kind ?? "every kind") },
-                { name: "Key contains", cell: ({ silence }) => shown(silence.key ?? "anything") },
-                { name: "Until", cell: ({ silence }) => (silence.until ? exact(BigInt(silence.until)) : "it is lifted") },
-                { name: "Why", cell: ({ silence }) => shown(silence.comment ?? "not said") },
-                { name: "Lift", cell: ({ number, silence }) => <button onClick={() => void lift(number)} aria-label={`Lift the silence of ${shown(silence.kind ?? "every kind")}`}>Lift</button> },
+                { name: "Kind", cell: ({ silence }) => shown(silence.kind ?? "all kinds") },
+                { name: "Key contains", cell: ({ silence }) => shown(silence.key ?? "any text") },
+                { name: "Until", cell: ({ silence }) => (silence.until ? exact(BigInt(silence.until)) : "removed") },
+                { name: "Reason", cell: ({ silence }) => shown(silence.comment ?? "none") },
+                { name: "Remove", cell: ({ number, silence }) => <button onClick={() => void remove(number)} aria-label={`Remove the silence for ${shown(silence.kind ?? "all kinds")}`}>Remove</button> },
               ]}
             />
           )}

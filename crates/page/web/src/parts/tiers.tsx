@@ -14,7 +14,7 @@ export function Tiers({ found, by, selected }: { found: Fabric; by: By; selected
   const open = (sel: string) => go(href("/map", { by: param("by"), form: param("form"), sel }));
   return (
     <figure class="tiers">
-      <svg viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`${plural(found.nodes.length, "node")} in tiers; worst link by ${BYS[by].name}: ${written(by, worst)}. The tables below have the numbers.`}>
+      <svg viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`${plural(found.nodes.length, "node")} in tiers; worst link by ${BYS[by].name}: ${written(by, worst)}. The tables below list the values.`}>
         {found.links.map((link) => (
           <path
             key={link.id}
@@ -48,7 +48,7 @@ export function Tiers({ found, by, selected }: { found: Fabric; by: By; selected
               <a href={href("/map", { by: param("by"), form: param("form"), sel: String(id) })}>{node(id)}</a>
             </span>
           ))}
-          . The bar below a node is its worst interface, those to hosts included. A dashed outline sends no reports itself; a dashed link may hide a node.
+          . Bar below a node: its worst interface, including those to hosts. Dashed outline: the node sends no reports itself. Dashed link: a node in between may be missing.
         </span>
       </figcaption>
     </figure>

@@ -36,7 +36,7 @@ export function Waterfall(props: Props) {
   return (
     <div class="scroll" role="region" aria-label="Waterfall" tabIndex={0}>
       <table class="waterfall">
-        <caption><span>The way of the packet: hops and links in order, on one axis of {duration(all)}</span></caption>
+        <caption><span>Path of the packet: hops and links in order, on one axis of {duration(all)}</span></caption>
         <thead>
           <tr>
             <th scope="col">Where</th>
@@ -62,7 +62,7 @@ export function Waterfall(props: Props) {
           <tfoot>
             <tr>
               <th scope="row">Sum</th>
-              <td colSpan={2} class="muted">{way.isWhole && other.isWhole ? "" : "of what is known"}</td>
+              <td colSpan={2} class="muted">{way.isWhole && other.isWhole ? "" : "known parts only"}</td>
               <td class="number">{duration(way.sum)}</td>
               <td class="number">{duration(other.sum)}</td>
               <td colSpan={3} class="muted">{change(way.sum, other.sum)}</td>
@@ -71,8 +71,8 @@ export function Waterfall(props: Props) {
         )}
       </table>
       <p class="legend">
-        <span class="bar base" /> least seen of this hop <span class="bar queued" /> waiting above it <span class="bar link" /> link <span class="bar whisker" /> clocks may be off by this much{" "}
-        <span class="bar unknown" /> not known, no length {other && <><span class="bar other" /> the other way</>}
+        <span class="bar base" /> minimum of this hop <span class="bar queued" /> wait above the minimum <span class="bar link" /> link <span class="bar whisker" /> clock uncertainty{" "}
+        <span class="bar unknown" /> unknown, without length {other && <><span class="bar other" /> the other packet</>}
       </p>
     </div>
   );
@@ -86,7 +86,7 @@ type LinkPiece = Extract<Piece, { kind: "link" }>;
 function Ghost({ piece, share }: { piece: Piece | undefined; share: Drawn["share"] }) {
   if (!piece) return null;
   const isUnknown = piece.length === null || (piece.kind === "link" && piece.uncertainty === null);
-  return isUnknown ? <span class="bar unknown" style={{ left: share(piece.start) }} title="not known" /> : <span class="bar other" style={{ left: share(piece.start), width: share(piece.length!) }} />;
+  return isUnknown ? <span class="bar unknown" style={{ left: share(piece.start) }} title="unknown" /> : <span class="bar other" style={{ left: share(piece.start), width: share(piece.length!) }} />;
 }
 
 function Hop({ now, then, usually, arrived, share, way, other }: Drawn & { now: HopPiece | undefined; then: HopPiece | undefined }) {
@@ -125,8 +125,8 @@ function Hop({ now, then, usually, arrived, share, way, other }: Drawn & { now: 
   );
 }
 
-const NO_TIMES = "no timestamps of both ends";
-const NO_CLOCKS = "how far the clocks are apart is not known";
+const NO_TIMES = "timestamps missing at one end";
+const NO_CLOCKS = "clock offset unknown";
 
 function Link({ now, then, share, known, other }: Drawn & { now: LinkPiece | undefined; then: LinkPiece | undefined }) {
   const { from, to, start, length, uncertainty } = (now ?? then)!;
@@ -151,14 +151,14 @@ function Link({ now, then, share, known, other }: Drawn & { now: LinkPiece | und
       </td>
       <td class="number">{now ? write(now) : <span class="muted">not taken</span>}</td>
       {other && <td class="number">{then ? write(then) : <span class="muted">not taken</span>}</td>}
-      <td colSpan={3} class="muted">{last !== undefined ? <>any flow last seen on it <Time at={last} /></> : isUnknown ? why : ""}</td>
+      <td colSpan={3} class="muted">{last !== undefined ? <>last used by any flow: <Time at={last} /></> : isUnknown ? why : ""}</td>
     </tr>
   );
 }
 
 function utilization({ node_id, egress_utilization: value }: HopPiece["hop"]): string {
   const share = permilleOf(node_id, value);
-  return value === null || share !== null ? permille(share) : `${count(value)} (unit not known)`;
+  return value === null || share !== null ? permille(share) : `${count(value)} (unit unknown)`;
 }
 
 /** The path as plain text. */
@@ -166,10 +166,10 @@ export function waterfallText(time: string, way: Way): string {
   const lines = way.pieces.map((piece) => {
     if (piece.kind === "link") {
       const isKnown = piece.length !== null && piece.uncertainty !== null;
-      return `     link  ${isKnown ? `${duration(piece.length)} +- ${duration(piece.uncertainty)}` : "not known"}`;
+      return `     link  ${isKnown ? `${duration(piece.length)} +- ${duration(piece.uncertainty)}` : "unknown"}`;
     }
     const { hop, length } = piece;
     return `${String(hop.hop_index + 1).padStart(3)}  ${shown(node(hop.node_id)).padEnd(16)} ${hop.ingress_interface ?? "-"} > ${hop.egress_interface ?? "-"}  ${duration(length)}  queue ${count(hop.queue_occupancy)}`;
   });
-  return [`${time}, ${duration(way.sum)}${way.isWhole ? "" : " of what is known"}`, ...lines].join("\n").replaceAll("\u2009", " ");
+  return [`${time}, ${duration(way.sum)}${way.isWhole ? "" : " (known parts only)"}`, ...lines].join("\n").replaceAll("\u2009", " ");
 }

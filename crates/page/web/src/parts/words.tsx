@@ -39,7 +39,7 @@ export function FlowLink({ flow, id, params }: { flow: Flow; id?: string; params
 
 /** The nodes of a path, first hop first. */
 export function Path({ hops }: { hops: { node_id: number }[] | null | undefined }) {
-  if (!hops?.length) return <span title="no report tells of the whole path">{UNKNOWN}</span>;
+  if (!hops?.length) return <span title="no report of the whole path">{UNKNOWN}</span>;
   return (
     <span class="path">
       {hops.map((hop, at) => (

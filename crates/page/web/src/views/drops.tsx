@@ -59,25 +59,25 @@ function List({ groups }: { groups: Group[] }) {
   if (!groups.length) {
     return (
       <Empty>
-        No node reported a drop in this time. Nodes report drops only where they are set to; what no node reports is in no count.{" "}
-        <a href={href("/drops", { live: "1d" })}>Look at a whole day</a>
+        No drops reported in this time range. Nodes report drops only if configured to; unreported drops are not counted.{" "}
+        <a href={href("/drops", { live: "1d" })}>Show the last day</a>
       </Empty>
     );
   }
   return (
     <Table
-      caption={`${plural(groups.length, "cause")}, the one with the most packets first; a node reports a flow's drops once in a while`}
+      caption={`${plural(groups.length, "cause")}, most packets first. Nodes report a flow's drops at intervals, so counts are minimums.`}
       rows={groups}
       keyOf={(group) => [group.node, group.port, group.reason, group.class].join(" ")}
       open={(group) => href("/event/" + group.events[0].id)}
       columns={[
-        { name: "Reason", cell: (group) => <a href={href("/event/" + group.events[0].id)}>{shown(group.reason) || "not given"}</a> },
+        { name: "Reason", cell: (group) => <a href={href("/event/" + group.events[0].id)}>{shown(group.reason) || "unknown"}</a> },
         { name: "Class", cell: (group) => group.class },
         { name: "Where", cell: (group) => <a href={href("/map", { sel: String(group.node) })}>{node(group.node)} {group.port ?? UNKNOWN}</a> },
         { name: "Packets, at least", isNumber: true, cell: (group) => count(group.packets) },
         { name: "Reports", isNumber: true, cell: (group) => count(group.reports) },
         { name: "Check", isLong: true, cell: (group) => shown(group.check) },
-        { name: "A flow of them", cell: (group) => (group.flows[0] ? <FlowLink flow={group.flows[0]} /> : UNKNOWN) },
+        { name: "Example flow", cell: (group) => (group.flows[0] ? <FlowLink flow={group.flows[0]} /> : UNKNOWN) },
         { name: "Last", cell: (group) => <Time at={group.last} /> },
       ]}
     />

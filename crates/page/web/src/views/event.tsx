@@ -30,7 +30,7 @@ export function Event({ id }: { id: string }) {
           <Known event={event} again={asked.again} />
         ) : (
           <Empty>
-            No event has the id “{shown(id, 64)}”, or it is older than what is kept. <a href={href("/events", { live: "1d" })}>Events of a day</a>
+            No event with ID “{shown(id, 64)}”; it may have expired. <a href={href("/events", { live: "1d" })}>Events of the last day</a>
           </Empty>
         )
       }
@@ -55,11 +55,11 @@ function Known({ event, again }: { event: any; again: () => void }) {
       <Facts
         facts={[
           ["Kind", event.event],
-          ["About", shown(event.title ?? event.key)],
+          ["Subject", shown(event.title ?? event.key)],
           ["First", <Time at={first} />],
           ["Last", <Time at={last} />],
-          ["State", phase === "begin" ? "goes on" : phase === "once" ? "happened once" : `ended: ${end_reason ?? UNKNOWN}`],
-          ["Rests on", `${plural(rests, "report")}; ${confidence}`],
+          ["State", phase === "begin" ? "active" : phase === "once" ? "one-time" : `ended: ${end_reason ?? UNKNOWN}`],
+          ["Evidence", `${plural(rests, "report")}; ${confidence}`],
           ...numbers(event),
         ]}
       />
@@ -95,7 +95,7 @@ function numbers(event: any): [string, string][] {
     .filter(([name, value]) => !skipped.test(name) && (typeof value !== "object" || value === null))
     .map(([name, value]) => [title(name), write(name, value)]);
   const peak = event.detail?.peak_occupancy;
-  if (peak !== undefined && peak !== null) facts.push(["Peak occupancy", event.peak_bytes === undefined ? `${count(peak)} ${event.queue_unit ?? "(unit not known)"}` : bytes(event.peak_bytes)]);
+  if (peak !== undefined && peak !== null) facts.push(["Peak occupancy", event.peak_bytes === undefined ? `${count(peak)} ${event.queue_unit ?? "(unit unknown)"}` : bytes(event.peak_bytes)]);
   return facts;
 }
 
@@ -116,7 +116,7 @@ function Flows({ event }: { event: any }) {
   const time = around(BigInt(event.last), 10n * SECOND);
   return (
     <Table
-      caption="Flows it names"
+      caption="Flows of this event"
       rows={flows}
       keyOf={(_, at) => String(at)}
       open={undefined}
@@ -134,7 +134,7 @@ function Evidence({ event }: { event: any }) {
   return (
     <>
     <Table
-      caption="Evidence: some of the reports it rests on"
+      caption="Evidence: a sample of the reports"
       rows={event.evidence as any[]}
       open={reportAddress}
       keyOf={(report) => `${report.node_id} ${report.hw_id} ${report.sequence}`}
@@ -145,7 +145,7 @@ function Evidence({ event }: { event: any }) {
         { name: "Arrived", cell: (report) => exact(BigInt(report.received_at)) },
       ]}
     />
-      <p><a href={href("/reports", { event: event.id })}>Its reports whose bytes are kept</a></p>
+      <p><a href={href("/reports", { event: event.id })}>Stored raw reports of this event</a></p>
     </>
   );
 }
@@ -158,15 +158,15 @@ function Related({ event }: { event: any }) {
     <Answer asked={near}>
       {(events) => {
         const others = events.filter((other) => other.id !== event.id).sort((a, b) => (BigInt(a.first) < BigInt(b.first) ? -1 : 1));
-        if (!others.length) return <Empty>Nothing else was announced within five seconds of it.</Empty>;
+        if (!others.length) return <Empty>No other events within five seconds.</Empty>;
         return (
           <Table
-            caption="What else went on at that time, or within five seconds of it"
+            caption="Other events at that time, or within five seconds"
             rows={others}
             keyOf={(other) => other.id}
             open={eventAddress}
             columns={[
-              { name: "After its beginning", isNumber: true, cell: (other) => duration(BigInt(other.first) - BigInt(event.first)) },
+              { name: "Offset from start", isNumber: true, cell: (other) => duration(BigInt(other.first) - BigInt(event.first)) },
               { name: "Severity", cell: (other) => <Severity of={other.severity} /> },
               { name: "Kind", cell: (other) => other.event },
               { name: "What happened", isLong: true, cell: (other) => <a href={eventAddress(other)}>{sentence(other)}</a> },
@@ -186,7 +186,7 @@ function Acknowledge({ event, again }: { event: any; again: () => void }) {
   useKeys({ a: () => setOpen(true) });
   if (event.acknowledged) {
     const { by, at, comment } = event.acknowledged;
-    return <p class="notice">{shown(by)} knows of it since <Time at={at} />{comment ? `: ${shown(comment)}` : ""}</p>;
+    return <p class="notice">Acknowledged by {shown(by)} at <Time at={at} />{comment ? `: ${shown(comment)}` : ""}</p>;
   }
   if (!isOpen) return <p><button onClick={() => setOpen(true)} title="a">Acknowledge</button></p>;
   const send = async (submitted: Event_) => {
@@ -202,7 +202,7 @@ function Acknowledge({ event, again }: { event: any; again: () => void }) {
   return (
     <form onSubmit={send} class="acknowledge">
       <label>
-        Who knows of it <input required value={by} onInput={(typed) => setBy(typed.currentTarget.value)} autofocus />
+        Acknowledged by <input required value={by} onInput={(typed) => setBy(typed.currentTarget.value)} autofocus />
       </label>{" "}
       <button>Acknowledge</button> {problem && <span class="bad" role="alert">{shown(problem)}</span>}
     </form>

@@ -12,7 +12,7 @@ import { Severity, Time } from "../parts/words";
 import { around, range, timeAsked } from "../range";
 import { eventsHeard } from "../stream";
 import { SECOND, exact } from "../time";
-import { count, plural } from "../units";
+import { UNKNOWN, count, plural, shown } from "../units";
 
 /** Most events that are shown. */
 const MOST = 300;
@@ -68,8 +68,8 @@ function List({ all, isFiltered }: { all: any[]; isFiltered: boolean }) {
   if (!all.length) {
     return (
       <Empty>
-        {isFiltered ? "Nothing of this kind and severity was announced in this time. " : "Nothing was announced in this time. "}
-        {isFiltered ? <button onClick={() => set({ kind: undefined, severity: undefined })}>Show all kinds</button> : <a href={href("/events", { live: "1d" })}>Look at a whole day</a>}
+        {isFiltered ? "No events of this kind and severity in this time range. " : "No events in this time range. "}
+        {isFiltered ? <button onClick={() => set({ kind: undefined, severity: undefined })}>Show all kinds</button> : <a href={href("/events", { live: "1d" })}>Show the last day</a>}
       </Empty>
     );
   }
@@ -77,7 +77,7 @@ function List({ all, isFiltered }: { all: any[]; isFiltered: boolean }) {
   const sorted = [...all].sort((a, b) => Number(b.phase === "begin") - Number(a.phase === "begin") || (BigInt(b.last) > BigInt(a.last) ? 1 : -1));
   return (
     <Table
-      caption={all.length > MOST ? `The first ${MOST} events; there are more: choose a kind or a shorter time` : `${plural(all.length, "event")}, ${count(active)} of them going on`}
+      caption={all.length > MOST ? `First ${MOST} events; choose a kind or a shorter time range to see the others` : `${plural(all.length, "event")}, ${count(active)} active`}
       rows={sorted.slice(0, MOST)}
       keyOf={(event) => event.id}
       open={eventAddress}
@@ -86,9 +86,9 @@ function List({ all, isFiltered }: { all: any[]; isFiltered: boolean }) {
         { name: "Kind", cell: (event) => <span class="path">{event.event}</span> },
         { name: "What happened", isLong: true, cell: (event) => <a href={eventAddress(event)}>{sentence(event)}</a> },
         { name: "First", cell: (event) => <Time at={event.first} /> },
-        { name: "Last", cell: (event) => (event.phase === "begin" ? <>goes on, <Time at={event.last} /></> : <Time at={event.last} />) },
-        { name: "Rests on", isNumber: true, cell: (event) => plural(event.count, "report") },
-        { name: "Known to", cell: (event) => (event.acknowledged ? event.acknowledged.by : event.silenced ? "silenced" : "nobody") },
+        { name: "Last", cell: (event) => (event.phase === "begin" ? <>active, <Time at={event.last} /></> : <Time at={event.last} />) },
+        { name: "Evidence", isNumber: true, cell: (event) => plural(event.count, "report") },
+        { name: "Acknowledged by", cell: (event) => (event.acknowledged ? shown(event.acknowledged.by) : event.silenced ? "(silenced)" : UNKNOWN) },
       ]}
     />
   );

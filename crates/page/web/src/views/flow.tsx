@@ -20,7 +20,7 @@ export function Flow({ name }: { name: string }) {
   const found = useAsk("flow " + name, () => resolve(name));
   return (
     <Answer asked={found}>
-      {(id) => (id ? <Known id={id} /> : <Empty>No flow is called “{shown(name)}”, now or in history. <a href={href("/flows")}>All flows</a></Empty>)}
+      {(id) => (id ? <Known id={id} /> : <Empty>Unknown flow “{shown(name)}”: neither active nor in the history. <a href={href("/flows")}>All flows</a></Empty>)}
     </Answer>
   );
 }
@@ -53,7 +53,7 @@ function Head({ id, live }: { id: string; live: { flow: any; paths: Taken[] } | 
     return (
       <>
         <h1>Flow {id}</h1>
-        <Empty>No report on this flow came lately; what follows is history.</Empty>
+        <Empty>No recent reports of this flow; the data below is from the history.</Empty>
       </>
     );
   }
@@ -65,7 +65,7 @@ function Head({ id, live }: { id: string; live: { flow: any; paths: Taken[] } | 
       <Facts
         facts={[
           ["Hosts", flow.source_name || flow.destination_name ? [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ") : UNKNOWN],
-          ["Told by", flow.origin],
+          ["Source of path", flow.origin],
           ["Path", flow.complete ? `complete, ${plural(flow.path?.length ?? 0, "hop")}` : `incomplete: ${missing}`],
           ["Reports", count(flow.reports)],
           ["Last seen", <Time at={flow.last_seen} />],
@@ -106,7 +106,7 @@ function Packets({ id, paths }: { id: string; paths: Taken[] }) {
 
 const None = ({ id }: { id: string }) => (
   <Empty>
-    No packet of this flow is in history for this time. It may have come before or after: <a href={href("/flow/" + id, { live: "1m" })}>the last minute</a>; or no history is kept.
+    No packets of this flow in the history for this time range. Try <a href={href("/flow/" + id, { live: "1m" })}>the last minute</a>. The history may be disabled.
   </Empty>
 );
 
@@ -133,28 +133,28 @@ function One({ id, name, time, paths, isAsked }: { id: string; name: string; tim
   return (
     <Answer asked={asked}>
       {({ hops, known }) => {
-        if (!hops.length) return <Empty>This report is no longer in history.</Empty>;
+        if (!hops.length) return <Empty>This report is no longer in the history.</Empty>;
         const way = pieces(hops, known);
         const isSame = !compared && then.every((hop, at) => hop.node_id === hops[at]?.node_id) && then.length === hops.length;
         const ghost = then.length && !isSame ? pieces(then, known) : undefined;
         return (
           <section aria-labelledby="packet">
             <h2 id="packet">
-              {isAsked ? "Packet" : "Slowest packet"} of <time>{exact(time)}</time>: {duration(way.sum)}
-              {!way.isWhole && " of what is known"}
+              {isAsked ? "Packet" : param("order") === "time" ? "Latest packet" : "Slowest packet"} at <time>{exact(time)}</time>: {duration(way.sum)}
+              {!way.isWhole && " (known parts only)"}
             </h2>
             <p>
-              <button onClick={toggle} aria-pressed={compared !== ""} title="v">{compared ? "End the comparison" : "Compare with another packet"}</button>{" "}
-              {compared === name && "This packet stays beside the one you choose next: in the list below, or with the arrow keys."}
-              {compared && compared !== name && <>Dashed: the packet of {exact(packetTime(compared)!)}.</>}
+              <button onClick={toggle} aria-pressed={compared !== ""} title="v">{compared ? "End comparison" : "Compare with another packet"}</button>{" "}
+              {compared === name && "Choose the packet to compare with in the list below, or with the arrow keys."}
+              {compared && compared !== name && <>Dashed: the packet at {exact(packetTime(compared)!)}.</>}
             </p>
             <Waterfall way={way} other={ghost} arrived={time} usually={usually} known={known} />
             <Missing hops={hops} />
             {previous && !compared && <Before previous={previous} hops={hops} isDrawn={ghost !== undefined} isAsked={ghosts.data !== undefined && !ghosts.isStale} />}
             <p class="muted">
-              <a href={href(`/report/${name.split("-").slice(0, 3).join("/")}`, { at: String(time), span: "2s" })}>Report {name.split("-")[2]} of {node(Number(name.split("-")[0]))}</a>. The usual values are of reports of this flow within half a minute.
+              <a href={href(`/report/${name.split("-").slice(0, 3).join("/")}`, { at: String(time), span: "2s" })}>Report {name.split("-")[2]} of {node(Number(name.split("-")[0]))}</a>. Usual values: from reports of this flow within 30 s of this packet.
             </p>
-            <Copier text={() => waterfallText(exact(time), way) + (ghost ? `\n\nbeside it: ${waterfallText(then[0]!.time ? exact(BigInt(then[0]!.time)) : "", ghost)}` : "")} />
+            <Copier text={() => waterfallText(exact(time), way) + (ghost ? `\n\ncompared with: ${waterfallText(then[0]!.time ? exact(BigInt(then[0]!.time)) : "", ghost)}` : "")} />
           </section>
         );
       }}
@@ -179,7 +179,7 @@ function Missing({ hops }: { hops: HopRow[] }) {
   const [first] = hops;
   const missing = (first?.hop_count ?? 0) - hops.length;
   if (first?.origin !== "md-stack") {
-    return <p class="notice">This report tells of one hop only ({first?.origin}); the other nodes report by themselves, so their rows are in other reports.</p>;
+    return <p class="notice">This report covers one hop ({first?.origin}). The other nodes send their own reports.</p>;
   }
   if (missing <= 0) return null;
   return <p class="notice">{plural(missing, "hop")} missing: hop limit reached (E bit), MTU reached (M bit), or suppressed by a node's filter.</p>;
@@ -192,14 +192,14 @@ function Before({ previous, hops, isDrawn, isAsked }: { previous: Taken; hops: H
   if (same) return null;
   return (
     <p class="ghost">
-      Until <Time at={previous.until} /> it went by{" "}
+      Until <Time at={previous.until} /> the path was{" "}
       {previous.path.map((hop, at) => (
         <span key={at}>
           {at > 0 && " → "}
           {now.has(hop.node_id) ? node(hop.node_id) : <del>{node(hop.node_id)}</del>}
         </span>
       ))}
-      {isDrawn ? ": dashed above is the last packet that did." : isAsked ? "; no packet of that time is in history." : "."}
+      {isDrawn ? "; its last packet is dashed above." : isAsked ? "; no packet of that time is in the history." : "."}
     </p>
   );
 }
@@ -218,7 +218,7 @@ function List({ id, packets, order, chosen }: { id: string; packets: Packet[]; o
         <button aria-pressed={order === "time"} onClick={() => set({ order: "time", packet: undefined })}>Latest first</button>
       </p>
       <Table
-        caption={`${plural(packets.length, "reported packet")}, of a minute at most`}
+        caption={`${plural(packets.length, "reported packet")}, from one minute at most`}
         rows={packets}
         keyOf={packetName}
         isChosen={(packet) => packetName(packet) === chosen}
@@ -229,7 +229,7 @@ function List({ id, packets, order, chosen }: { id: string; packets: Packet[]; o
           { name: "Longest hop", isNumber: true, cell: (packet) => duration(packet.longest) },
           { name: "Hops", isNumber: true, cell: (packet) => (packet.hops === packet.hop_count ? count(packet.hops) : `${packet.hops} of ${packet.hop_count}`) },
           { name: "Report", cell: (packet) => `${node(packet.reporter)} ${packet.hw_id} ${count(packet.sequence)}` },
-          { name: "Dropped", cell: (packet) => (packet.dropped ? "dropped" : "no") },
+          { name: "Dropped", cell: (packet) => (packet.dropped ? "yes" : "no") },
         ]}
       />
     </section>
@@ -239,7 +239,7 @@ function List({ id, packets, order, chosen }: { id: string; packets: Packet[]; o
 function Paths({ paths }: { paths: Taken[] }) {
   return (
     <Table
-      caption="Paths of this flow, the latest first"
+      caption="Paths of this flow, latest first"
       rows={[...paths].reverse()}
       keyOf={(path, at) => path.id + at}
       columns={[

@@ -37,7 +37,7 @@ interface Found {
   columns: Columns;
 }
 
-const SORTS: Record<string, string> = { worst: "longest hop", latency: "sum of hops", reports: "reports", changes: "path changes", "last-seen": "latest report", "first-seen": "latest beginning" };
+const SORTS: Record<string, string> = { worst: "longest hop", latency: "sum of hops", reports: "reports", changes: "path changes", "last-seen": "latest report", "first-seen": "latest start" };
 
 /** Flows that are shown first, and after "Show 500". */
 const [FEW, MANY] = [100, 500];
@@ -55,7 +55,7 @@ export function Flows() {
       <h1>Flows</h1>
       <FilterField text={filter} wrong={wrong} examples={examples(rows)} />
       <label class="sort">
-        Order by{" "}
+        Sort by{" "}
         <select value={sort} onChange={(event) => set({ sort: event.currentTarget.value })}>
           {Object.entries(SORTS).map(([key, name]) => (
             <option key={key} value={key}>{name}</option>
@@ -75,7 +75,7 @@ const examples = ([first]: FlowRow[]) => {
 
 function List({ found: { found, known, base }, rows, sort }: { found: Found; rows: FlowRow[]; sort: string }) {
   useCopy(() => rows.map((flow) => `${flowText(flow)}  ${flow.path.map(node).join(" ")}  ${duration(flow.latency)}`).join("\n"));
-  if (!known) return <Empty>No report tells of a flow yet. Nodes have to watch some: see “watch” in node.toml.</Empty>;
+  if (!known) return <Empty>No flows reported yet. Nodes report only watched flows: see “watch” in node.toml.</Empty>;
   if (!found) {
     return (
       <Empty>

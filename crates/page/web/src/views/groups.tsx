@@ -38,7 +38,7 @@ function Shown({ groups: all, fabric: found, by: key }: { groups: Group[]; fabri
   return (
     <>
       <Legend />
-      <p class="muted">{plural(counted, "node")} in {plural(all.length, "group")} of those that have the same neighbours; the worst of a group counts, of drops and reports the sum.</p>
+      <p class="muted">{plural(counted, "node")} in {plural(all.length, "group")}. The nodes of a group have the same neighbours. A group shows its worst value, and the sum of drops and reports.</p>
       <Matrix found={found} by={key} selected="" node={name} open={(link) => go(to((found.nodes[link.from]!.tier > found.nodes[link.to]!.tier ? link.to : link.from)))} />
       {at && (
         <section class="panel" aria-label={at.name}>
@@ -56,7 +56,7 @@ function Shown({ groups: all, fabric: found, by: key }: { groups: Group[]; fabri
           { name: "Group", cell: (group) => <a href={to(group.id)}>{name(group.id)}</a> },
           { name: "Nodes", isNumber: true, cell: (group) => count(group.nodes.length) },
           { name: BYS[key].name, isNumber: true, cell: (group) => <span class={`swatch s${step(key, group.value)}`}>{written(key, group.value)}</span> },
-          { name: "Hops reported", isNumber: true, cell: (group) => count(group.reports) },
+          { name: "Reported hops", isNumber: true, cell: (group) => count(group.reports) },
         ]}
       />
     </>

@@ -35,9 +35,9 @@ export function Map() {
           </select>
         </label>
         <label>
-          Form{" "}
+          Layout{" "}
           <select value={param("form")} onChange={(event) => set({ form: event.currentTarget.value || undefined })}>
-            <option value="">by size</option>
+            <option value="">automatic</option>
             <option>tiers</option>
             <option>matrix</option>
             <option>groups</option>

@@ -53,7 +53,7 @@ const isTelling = ({ main, severity }: Incident) => severity !== "info" || !COMM
 
 /** The latest incident, in words. */
 function headline(groups: Incident[], lost: number, quietFor: string): string {
-  const calm = lost ? `${plural(lost, "report")} lost` : "no report lost";
+  const calm = lost ? `${plural(lost, "report")} lost` : "no reports lost";
   if (!groups.length) return `Quiet for ${quietFor}; ${calm}.`;
   const active = groups.filter((group) => group.events.some((event) => event.phase === "begin"));
   const isOne = (kind: string) => groups.filter((group) => group.events.some((event) => event.event === kind)).length;
@@ -61,7 +61,7 @@ function headline(groups: Incident[], lost: number, quietFor: string): string {
   const subject = told.main;
   const moved = isOne("path-change");
   const parts = [
-    `${sentence(subject)}, ${subject.phase === "begin" ? "and goes on" : "ended " + ago(BigInt(subject.last), now())}`,
+    `${sentence(subject)}, ${subject.phase === "begin" ? "still active" : (subject.phase === "end" ? "ended " : "") + ago(BigInt(subject.last), now())}`,
     ...(moved && subject.event !== "path-change" ? [plural(moved, "path") + " changed"] : []),
     calm,
   ];
@@ -87,12 +87,12 @@ export function Now() {
   useCopy(() => [text, ...groups.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
   return (
     <>
-      <h1 class="headline">{text || (isBeginning.value ? "No report has come yet." : "Now")}</h1>
+      <h1 class="headline">{text || (isBeginning.value ? "No reports received yet." : "Now")}</h1>
       <Answer asked={events}>
         {() => (
           <>
             {groups.length ? <Incidents groups={groups} /> : <Quiet />}
-            {groups.length < all.length && <p class="muted">Other events tell of new flows and of small changes of latency: <a href={href("/events")}>all events of this time</a>.</p>}
+            {groups.length < all.length && <p class="muted">Not listed: new flows and small changes of latency. <a href={href("/events")}>All events in this time range</a></p>}
           </>
         )}
       </Answer>
@@ -104,7 +104,7 @@ export function Now() {
 function Quiet() {
   return (
     <Empty>
-      Nothing was announced in this time that tells of a fault. <a href={href("/", { live: "1d" })}>Look at a whole day</a>
+      No event in this time range points to a fault. <a href={href("/", { live: "1d" })}>Show the last day</a>
       {!totals.value?.received && <>, or send reports to this collector: <code>inband demo --report-to ADDRESS:32766</code></>}.
     </Empty>
   );
@@ -122,7 +122,7 @@ function Incidents({ groups }: { groups: Incident[] }) {
               <Severity of={severity} />
               <a href={to}>{sentence(main)}</a>
               <span class="muted">
-                {main.phase === "begin" && "goes on, "}
+                {main.phase === "begin" && "active, "}
                 <Time at={main.last} />
               </span>
               {events.length > 1 && <span class="muted">with {kindsOf(events.filter((event) => event !== main))}</span>}
@@ -130,7 +130,7 @@ function Incidents({ groups }: { groups: Incident[] }) {
           );
         })}
       </ul>
-      {groups.length > MOST && <p><a href={href("/events")}>All events of this time</a>: {plural(groups.length - MOST, "more incident")}</p>}
+      {groups.length > MOST && <p><a href={href("/events")}>All events in this time range</a>: {plural(groups.length - MOST, "more incident")}</p>}
     </section>
   );
 }
@@ -194,7 +194,7 @@ function Counts({ from, levels, ledger }: { from: bigint; levels: any[]; ledger:
   const lower = [
     level("Longest hop", latency!, duration, "--flow4"),
     { ...level("Deepest queue", depth!, depthOfAny, "--flow3"), isBinary: true },
-    ...(highest(drops!) ? [level("Drops, of reports", drops!, count, "--flow2")] : []),
+    ...(highest(drops!) ? [level("Reported drops", drops!, count, "--flow2")] : []),
   ];
   const window = { from: seconds(from), to: seconds(to) };
   return (

@@ -13,10 +13,10 @@ import { exact } from "../time";
 import { UNKNOWN, count, plural, shown } from "../units";
 
 const EXAMPLES: [string, string][] = [
-  ["p99 by node and interface, the worst first", "SELECT node_id, egress_interface, max(latency_p99) AS p99, max(latency_max) AS longest, sum(count) AS hops\nFROM minutes\nWHERE time > (unixepoch() - 900) * 1000000000\nGROUP BY 1, 2 ORDER BY p99 DESC"],
-  ["the latest path changes", "SELECT time, flow_id, source, destination, source_port, path\nFROM paths ORDER BY time DESC LIMIT 50"],
-  ["what was announced, by kind", "SELECT kind, severity, count(*) AS events, max(time) AS latest\nFROM events GROUP BY 1, 2 ORDER BY events DESC"],
-  ["who was in the queues of one node in the last ten seconds", "SELECT egress_interface, flow_id, source, destination, count(*) AS reports, max(queue_occupancy) AS deepest, max(hop_latency) AS longest\nFROM observations\nWHERE time > (unixepoch() - 10) * 1000000000 AND node_id = 1\nGROUP BY 1, 2 ORDER BY deepest DESC LIMIT 50"],
+  ["p99 by node and interface, worst first", "SELECT node_id, egress_interface, max(latency_p99) AS p99, max(latency_max) AS longest, sum(count) AS hops\nFROM minutes\nWHERE time > (unixepoch() - 900) * 1000000000\nGROUP BY 1, 2 ORDER BY p99 DESC"],
+  ["latest path changes", "SELECT time, flow_id, source, destination, source_port, path\nFROM paths ORDER BY time DESC LIMIT 50"],
+  ["events by kind", "SELECT kind, severity, count(*) AS events, max(time) AS latest\nFROM events GROUP BY 1, 2 ORDER BY events DESC"],
+  ["flows in the queues of one node in the last ten seconds", "SELECT egress_interface, flow_id, source, destination, count(*) AS reports, max(queue_occupancy) AS deepest, max(hop_latency) AS longest\nFROM observations\nWHERE time > (unixepoch() - 10) * 1000000000 AND node_id = 1\nGROUP BY 1, 2 ORDER BY deepest DESC LIMIT 50"],
 ];
 
 export function Query() {
@@ -32,7 +32,7 @@ export function Query() {
   return (
     <>
       <h1>Query</h1>
-      <label for="sql" class="muted">SQL over history. Ctrl-Enter runs it.</label>
+      <label for="sql" class="muted">SQL over the history. Ctrl-Enter runs it.</label>
       <textarea
         id="sql"
         data-filter
@@ -60,7 +60,7 @@ export function Query() {
         </label>
         <span class="muted">Tables: {tables.value.map(({ name, about, columns }, at) => <span key={name}>{at > 0 && ", "}<a title={`${about}: ${columns.join(", ")}`} href={href("/query", { sql: `SELECT * FROM ${name} ORDER BY time DESC LIMIT 20` })}>{name}</a></span>)}</span>
       </p>
-      {text ? <Result text={text} /> : <Empty>Nothing was asked yet: run the example, or one of your own.</Empty>}
+      {text ? <Result text={text} /> : <Empty>No query yet: run the example, or write your own.</Empty>}
     </>
   );
 }
@@ -84,8 +84,8 @@ function Result({ text }: { text: string }) {
   });
   return (
     <>
-      {asked.isSlow && <p><button onClick={() => stop.current?.abort()}>Stop waiting</button></p>}
-      {asked.error?.status === 422 && <p class="notice">The question met a limit. Name a time, such as <code>WHERE time &gt; (unixepoch() - 600) * 1000000000</code>, ask for fewer columns, or ask <code>minutes</code>.</p>}
+      {asked.isSlow && <p><button onClick={() => stop.current?.abort()}>Cancel</button></p>}
+      {asked.error?.status === 422 && <p class="notice">The query hit a limit. Restrict the time (<code>WHERE time &gt; (unixepoch() - 600) * 1000000000</code>), select fewer columns, or query <code>minutes</code>.</p>}
       <Answer asked={asked}>{(found) => <Found found={found} />}</Answer>
     </>
   );
@@ -102,7 +102,7 @@ function Found({ found: { columns, rows, damage, took } }: { found: Rows }) {
     if (isTime(name) && typeof value === "bigint") return <time title={String(value)}>{exact(value)}</time>;
     return shown(String(value));
   };
-  if (!rows.length) return <Empty>The question was answered: no row fits it.</Empty>;
+  if (!rows.length) return <Empty>The query returned no rows.</Empty>;
   return (
     <>
       <p class="choices">

@@ -28,7 +28,7 @@ export function Queue({ node, port, queue }: { node: string; port: string; queue
     return isLive || to - from > 60n * SECOND ? { from: to - (isLive ? 10n : 60n) * SECOND, to } : { from, to };
   };
   const asked = useAsk<Samples>(`queue ${node} ${port} ${queue} ${isLive ? "live" : `${from} ${to}`}`, (signal) => samples(id ?? 0, port, queue, window().from, window().to, signal), isLive ? 3_000 : undefined);
-  if (id === undefined) return <Empty>A queue is named by node, interface and queue, such as <a href={href("/queues")}>these</a>.</Empty>;
+  if (id === undefined) return <Empty>A queue has a node, an interface and a queue ID. <a href={href("/queues")}>All queues</a></Empty>;
   const number = (text: string) => (/^\d+$/.test(text) ? Number(text) : null);
   return (
     <>
@@ -44,13 +44,13 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
   const deepest = all.reduce((most, sample) => (sample.depth > most.depth ? sample : most), all[0] ?? { depth: 0, at: 0 });
   useKeys({ f: () => all.length && set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)) });
   useCopy(() =>
-    [`${exact(from)} to ${exact(to)}, deepest ${write(deepest.depth)}`, ...flows.map((flow) => `${permille(flow.share)}  ${flow.flow ? flowText(flow.flow) : "flow not known"}  longest wait ${duration(flow.longest)}`)].join("\n"),
+    [`${exact(from)} to ${exact(to)}, deepest ${write(deepest.depth)}`, ...flows.map((flow) => `${permille(flow.share)}  ${flow.flow ? flowText(flow.flow) : "unknown flow"}  longest wait ${duration(flow.longest)}`)].join("\n"),
   );
   if (!all.length) {
     return (
       <Empty>
-        No report tells of this queue between {exact(from)} and {exact(to)}. It may have been empty of watched packets, which is not the same as empty.{" "}
-        <a href={href("/events", { kind: "queue-congestion", live: "1d" })}>Congestion of a whole day</a>
+        No reports of this queue between {exact(from)} and {exact(to)}. Only watched packets are reported, so the queue was not necessarily empty.{" "}
+        <a href={href("/events", { kind: "queue-congestion", live: "1d" })}>Congestion of the last day</a>
       </Empty>
     );
   }
@@ -59,14 +59,14 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
     <>
       <p>
         Deepest <strong>{write(deepest.depth)}</strong>, longest wait <strong>{duration(waited[0]?.latency)}</strong>, of {plural(all.length, "reported packet")}.{" "}
-        {found.isNodeClock ? "By the node's clock, set against ours by the report that arrived soonest." : "By arrival here: the node's clock is not known, so times are good to a millisecond or so."}{" "}
-        {isLive && `The latest ${writeSpan((to - from) / SECOND * SECOND)}.`} {found.isCut && "Only the first 40,000 reports are shown: look at a shorter span."}
+        {found.isNodeClock ? "Times: the node's clock, aligned by the report with the least delay." : "Times: arrival at the collector, accurate to about 1 ms; no node clock available."}{" "}
+        {isLive && `Shown: the last ${writeSpan((to - from) / SECOND * SECOND)}.`} {found.isCut && "Only the first 40,000 reports are shown; choose a shorter time range."}
       </p>
       {found.episodes.some(({ isTruncated }) => isTruncated) && (
-        <p class="notice">The node's quota of reports ran out in a congestion: cross-hatched from there on. Silence behind it is not calm.</p>
+        <p class="notice">The node used up its report quota during congestion. From then on (cross-hatched) reports are missing; the queue may still be congested.</p>
       )}
       <p class="leads">
-        <button onClick={() => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n))} title="f">To the deepest moment</button>{" "}
+        <button onClick={() => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n))} title="f">Go to the deepest moment</button>{" "}
         {found.episodes.map((episode) => (
           <span key={episode.id}> <a href={href("/event/" + episode.id)}>congestion of {duration(episode.to - episode.from)}</a></span>
         ))}
@@ -75,18 +75,18 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
       <Depths found={found} write={write} />
       <Announced found={found} />
       <Table
-        caption="Whose packets were in it, by reports"
+        caption="Flows in the queue, by reports"
         rows={flows.slice(0, 20)}
         keyOf={(flow) => flow.id}
         open={(flow) => (flow.id ? href("/flow/" + flow.id) : undefined)}
         columns={[
           { name: "Colour", cell: (flow) => <Swatch at={flows.indexOf(flow)} /> },
-          { name: "Flow", cell: (flow) => (flow.flow ? <FlowLink flow={flow.flow} id={flow.id} /> : "not known") },
+          { name: "Flow", cell: (flow) => (flow.flow ? <FlowLink flow={flow.flow} id={flow.id} /> : "unknown") },
           { name: "Share of reports", isNumber: true, cell: (flow) => permille(flow.share) },
           { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
           { name: "Median wait", isNumber: true, cell: (flow) => duration(flow.median) },
           { name: "Longest wait", isNumber: true, cell: (flow) => duration(flow.longest) },
-          { name: "Role", cell: (flow) => (flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills it" : UNKNOWN) },
+          { name: "Role", cell: (flow) => (flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills the queue" : UNKNOWN) },
         ]}
       />
       <Table
@@ -98,7 +98,7 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
           { name: "Left at", cell: (sample) => <a href={packetAddress(sample.row)}>{exact(from + BigInt(Math.round(sample.at)))}</a> },
           { name: "Waited", isNumber: true, cell: (sample) => duration(sample.latency) },
           { name: "Depth", isNumber: true, cell: (sample) => write(sample.depth) },
-          { name: "Flow", cell: (sample) => (flows[sample.flow]?.flow ? flowText(flows[sample.flow]!.flow!) : "not known") },
+          { name: "Flow", cell: (sample) => (flows[sample.flow]?.flow ? flowText(flows[sample.flow]!.flow!) : "unknown") },
         ]}
       />
     </>
@@ -111,11 +111,14 @@ function levelsOf(node: number, { samples: all }: Samples, write: (depth: number
   if (!waits) return [];
   const least = all.reduce<number | null>((least, { depth, latency }) => (latency !== null && latency > waits.trigger_latency && (least === null || depth < least) ? depth : least), null);
   const most = all.reduce<number | null>((most, { depth, latency }) => (latency !== null && latency < waits.reset_latency && depth > 0 && (most === null || depth > most) ? depth : most), null);
-  const level = (name: string, set: number | null, seen: number | null, wait: number, words: [string, string]): Level[] => {
-    if (set !== null && (seen === null || set <= seen)) return [{ name, depth: set, told: `${name}: ${words[0]} ${write(Math.round(set))}` }];
-    return seen === null ? [] : [{ name, depth: seen, told: `${name}: packets waited ${words[1]} ${duration(wait)} ${words[0]} ${write(seen)}` }];
+  const level = (name: string, set: number | null, seen: number | null, why: string): Level[] => {
+    if (set !== null && (seen === null || set <= seen)) return [{ name, depth: set, told: `${name}: ${write(Math.round(set))}, as configured` }];
+    return seen === null ? [] : [{ name, depth: seen, told: `${name}: ${write(seen)}, ${why}` }];
   };
-  return [...level("trigger", depths.trigger, least, waits.trigger_latency, ["from", "more than"]), ...level("reset", depths.reset, most, waits.reset_latency, ["up to", "less than"])];
+  return [
+    ...level("trigger", depths.trigger, least, `the lowest depth at which packets waited more than ${duration(waits.trigger_latency)}`),
+    ...level("reset", depths.reset, most, `the highest depth at which packets waited less than ${duration(waits.reset_latency)}`),
+  ];
 }
 
 interface Named {
@@ -135,18 +138,18 @@ function Announced({ found: { culprits } }: { found: Samples }) {
   if (!named.length) return null;
   return (
     <Table
-      caption="Culprits and victims, as announced: whose bytes stood before the packet that waited"
+      caption="Culprits and victims, from events: whose bytes were ahead of the waiting packet"
       rows={named.slice(0, 30)}
       keyOf={(one, at) => one.event.id + at}
       open={(one) => href("/event/" + one.event.id)}
       columns={[
-        { name: "Announced", cell: ({ event }) => <a href={href("/event/" + event.id)}><Time at={event.last} /></a> },
+        { name: "Event", cell: ({ event }) => <a href={href("/event/" + event.id)}><Time at={event.last} /></a> },
         { name: "Pattern", cell: ({ event }) => `${event.detail.pattern}, waited ${duration(event.detail.residence)}` },
         { name: "Role", cell: ({ role }) => (role === "culprit" ? <strong>culprit</strong> : "victim") },
         { name: "Flow", cell: ({ flow, event }) => <FlowLink flow={flow} params={around(BigInt(event.last), 10n * SECOND)} /> },
         { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) },
         { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
-        { name: "Of reports", isNumber: true, cell: ({ event }) => (event.detail.coverage_permille === null ? UNKNOWN : permille(event.detail.coverage_permille)) },
+        { name: "Coverage", isNumber: true, cell: ({ event }) => (event.detail.coverage_permille === null ? UNKNOWN : permille(event.detail.coverage_permille)) },
       ]}
     />
   );

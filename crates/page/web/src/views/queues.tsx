@@ -50,7 +50,7 @@ const key = (queue: QueueName) => `${queue.node_id} ${queue.egress_interface} ${
 
 function List({ rows, congested, depths }: { rows: QueueRow[]; congested: Set<string>; depths: DepthsOverTime }) {
   useCopy(() => rows.map((row) => `${queueName(row)}  ${depthOf(row.node_id, row.depth)}  ${duration(row.longest)}`).join("\n"));
-  if (!rows.length) return <Empty>No queue was reported in this time. <a href={href("/queues", { live: "1d" })}>Look at a whole day</a></Empty>;
+  if (!rows.length) return <Empty>No queues reported in this time range. <a href={href("/queues", { live: "1d" })}>Show the last day</a></Empty>;
   const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
   return (
     <>
@@ -72,9 +72,9 @@ function List({ rows, congested, depths }: { rows: QueueRow[]; congested: Set<st
           ),
         },
         { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
-        { name: "p99 of its worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
+        { name: "p99, worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
         { name: "Now", cell: (row) => (congested.has(key(row)) ? <strong class="bad">congested</strong> : "not congested") },
-        { name: "Hops reported", isNumber: true, cell: (row) => count(row.reports) },
+        { name: "Reported hops", isNumber: true, cell: (row) => count(row.reports) },
       ]}
     />
     </>

@@ -29,7 +29,7 @@ export function Report({ node, hw, sequence }: { node: string; hw: string; seque
   return (
     <>
       <h1>Report {shown(sequence)} of {isNumber(node) ? name(Number(node)) : shown(node)}, hw_id {shown(hw)}</h1>
-      <Answer asked={kept}>{(report) => (report ? <Kept report={report} /> : <p class="notice">The bytes of this report are not kept: it is not among the newest datagrams, and no event rests on it.</p>)}</Answer>
+      <Answer asked={kept}>{(report) => (report ? <Kept report={report} /> : <p class="notice">The raw bytes of this report were not kept: it is neither recent nor evidence of an event.</p>)}</Answer>
       <Answer asked={hops}>{(rows) => (rows.length ? <Hops rows={rows} /> : <None at={at} />)}</Answer>
     </>
   );
@@ -45,8 +45,8 @@ function Kept({ report }: { report: any }) {
           ["From", <span class="mono">{source}</span>],
           ["To", <span class="mono">{session}</span>],
           ["Length", bytes(length)],
-          ["Kept", recent ? "among the newest datagrams" : "as evidence"],
-          ["Evidence of", events.length ? events.map((id: string) => <a key={id} href={href("/event/" + id)}>{id} </a>) : "no event that is stored"],
+          ["Kept as", recent ? "recent datagram" : "evidence"],
+          ["Evidence of", events.length ? events.map((id: string) => <a key={id} href={href("/event/" + id)}>{id} </a>) : "no stored event"],
         ]}
       />
       <Bytes decoded={decoded} length={Number(length)} />
@@ -56,8 +56,8 @@ function Kept({ report }: { report: any }) {
 
 const None = ({ at }: { at: bigint | undefined }) => (
   <Empty>
-    History has no hops of this report{at ? ` within a second of ${exact(at)}` : ""}. It may be older than what is kept, on its way into history, or tell of no hop.{" "}
-    <a href={href("/reports")}>Streams of reports</a>
+    The history has no hops of this report{at ? ` within a second of ${exact(at)}` : ""}. It may have expired, not be written yet, or contain no hop.{" "}
+    <a href={href("/reports")}>Report streams</a>
   </Empty>
 );
 
@@ -73,14 +73,14 @@ function Hops({ rows }: { rows: Record<string, any>[] }) {
   const id = rows[0]!.flow_id;
   return (
     <>
-      <h2>As history has it</h2>
+      <h2>In the history</h2>
       <p>
         {plural(new Set(rows.map((row) => row.report_index)).size, "individual report")}, {plural(rows.length, "hop")}.{" "}
-        {id !== null && <a href={href("/flow/" + id, { at: String(rows[0]!.time), span: "2s" })}>The packet's way</a>}{" "}
-        <span class="muted">{UNKNOWN} means that the node said “not available”, or was not asked.</span>
+        {id !== null && <a href={href("/flow/" + id, { at: String(rows[0]!.time), span: "2s" })}>The packet's path</a>}{" "}
+        <span class="muted">{UNKNOWN} means that the value was not available at the node, or not requested.</span>
       </p>
       <Table
-        caption="Fields, a column for each hop"
+        caption="Fields, one column per hop"
         rows={fields}
         keyOf={(field) => field}
         columns={[

@@ -14,10 +14,10 @@ import { totals } from "../stream";
 import { bytes, count, permille, plural, shown } from "../units";
 
 const PARTS: [string, string][] = [
-  ["accepted", "understood and counted once"],
-  ["duplicate", "had been accepted before"],
-  ["malformed", "no telemetry report"],
-  ["shed", "dropped here, as a queue was full"],
+  ["accepted", "parsed and counted"],
+  ["duplicate", "already accepted earlier"],
+  ["malformed", "not a valid telemetry report"],
+  ["shed", "dropped by the collector: queue full"],
 ];
 
 export function Reports() {
@@ -48,7 +48,7 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
               <strong>{count(total[name])}</strong> {name}
             </span>
           ))}
-          {isEven ? "" : ` (${count(sum)}: a datagram is between two counts)`}
+          {isEven ? "" : ` (sum ${count(sum)}: one datagram is still being counted)`}
         </p>
         <div class="balance-bar" aria-hidden="true">
           {PARTS.map(([name], at) => (total[name] ? <span key={name} class={`f${at + 1}`} style={{ flexGrow: Math.max(total[name] / total.received, 0.004) }} /> : null))}
@@ -57,17 +57,17 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
           facts={[
             ...PARTS.map(([name, about], at): [string, any] => [name, <><i class={`key f${at + 1}`} /> {count(total[name])}, {permille(total.received ? (1000 * total[name]) / total.received : null)}: {about}</>]),
             ["lost", <span class={total.lost ? "bad" : ""}>{count(total.lost)} sent but not received, and {plural(total.lost_unknown, "gap")} of unknown size</span>],
-            ["kernel dropped", <span class={total.kernel_dropped ? "bad" : ""}>{count(total.kernel_dropped)} before this program saw them</span>],
+            ["kernel dropped", <span class={total.kernel_dropped ? "bad" : ""}>{count(total.kernel_dropped)} before the collector could read them</span>],
             ["individual reports", `${count(total.accepted_reports)} in accepted datagrams`],
             ["stored", `${plural(total.stored, "individual report")}, ${count(total.store_failed)} failed`],
             ["reordered, late", `${count(total.reordered)}, ${count(total.late)}`],
           ]}
         />
       </section>
-      {streams.length ? <Streams streams={streams} /> : <Empty>No report has come yet. Nodes send them to the address under <code>[receive] listen</code>; <code>inband demo --report-to ADDRESS:32766</code> sends some.</Empty>}
+      {streams.length ? <Streams streams={streams} /> : <Empty>No reports received yet. Nodes send them to the address in <code>[receive] listen</code>; <code>inband demo --report-to ADDRESS:32766</code> sends test reports.</Empty>}
       {malformed.length > 0 && (
         <Table
-          caption="What was wrong with datagrams that are no report"
+          caption="Malformed datagrams, by fault"
           rows={malformed as any[]}
           keyOf={(fault) => fault.header + fault.fault}
           columns={[
@@ -86,20 +86,20 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
             { name: "Output", cell: (output) => shown(output.output) },
             { name: "Offered", isNumber: true, cell: (output) => count(output.offered) },
             { name: "Delivered", isNumber: true, cell: (output) => count(output.exported) },
-            { name: "Given up", isNumber: true, cell: (output) => count(output.export_failed) },
+            { name: "Failed", isNumber: true, cell: (output) => count(output.export_failed) },
             { name: "Waiting", isNumber: true, cell: (output) => count(output.waiting) },
-            { name: "Trouble", cell: (output) => shown(output.trouble ?? "none") },
+            { name: "Problem", cell: (output) => shown(output.trouble ?? "none") },
           ]}
         />
       )}
       {refused.length > 0 && (
         <Table
-          caption="Addresses with more node ids than one may have"
+          caption="Refused: addresses that exceed the limit of node IDs"
           rows={refused as any[]}
           keyOf={(source) => source.address}
           columns={[
             { name: "Address", cell: (source) => shown(source.address) },
-            { name: "Latest node id", isNumber: true, cell: (source) => source.node_id },
+            { name: "Latest node ID", isNumber: true, cell: (source) => source.node_id },
             { name: "Datagrams", isNumber: true, cell: (source) => count(source.datagrams) },
           ]}
         />
@@ -117,10 +117,10 @@ function Newest() {
   const asked = useAsk<any>(`newest ${when} ${wanted} ${most}`, (signal) => ask(`reports?limit=${most}${wanted}${time()}`, { signal }), every);
   return (
     <>
-      <h2>Reports whose bytes are kept</h2>
+      <h2>Stored raw reports</h2>
       <p class="choices">
         <label>
-          Of node <input size={10} inputMode="numeric" placeholder="any" value={of} onChange={(typed) => set({ node: typed.currentTarget.value.trim() })} />
+          Node <input size={10} inputMode="numeric" placeholder="any" value={of} onChange={(typed) => set({ node: typed.currentTarget.value.trim() })} />
         </label>
         <label>
           Evidence of event <input size={18} placeholder="any" value={event} onChange={(typed) => set({ event: typed.currentTarget.value.trim() })} />
@@ -142,21 +142,21 @@ function Kept({ list }: { list: any }) {
   if (!rows.length) {
     return (
       <Empty>
-        No report of this time is kept with its bytes. The newest datagrams are{list.recent_from ? <>, since <Time at={BigInt(list.recent_from)} /></> : ""}, and those that events rest on. <a href={href("/reports", { live: "1d" })}>Look at a whole day</a>
+        No raw reports stored for this time range. Kept are the newest datagrams{list.recent_from ? <> (since <Time at={BigInt(list.recent_from)} />)</> : ""} and those that are evidence of an event. <a href={href("/reports", { live: "1d" })}>Show the last day</a>
       </Empty>
     );
   }
   return (
     <Table
-      caption={`${list.next ? "The latest " : ""}${plural(rows.length, "datagram")}, the latest first`}
+      caption={`${plural(rows.length, "datagram")}${list.next ? " (there are more)" : ""}, latest first`}
       rows={rows}
       keyOf={(row) => `${row.time} ${row.node} ${row.hw_id} ${row.sequence}`}
       open={to}
       columns={[
         { name: "Arrived", cell: (row) => <Time at={row.time} /> },
-        { name: "Report of", cell: (row) => (row.node === null ? <code title="no report">{shown(row.hex, 48)}</code> : <a href={to(row)}>{row.node === 4294967295 ? "not named" : node(row.node)} {count(row.sequence)}</a>) },
+        { name: "Report of", cell: (row) => (row.node === null ? <code title="not a report">{shown(row.hex, 48)}</code> : <a href={to(row)}>{row.node === 4294967295 ? "no node ID" : node(row.node)} {count(row.sequence)}</a>) },
         { name: "hw_id", isNumber: true, cell: (row) => (row.node === null ? "–" : row.hw_id) },
-        { name: "Version", cell: (row) => (row.node === null ? "no report" : row.version) },
+        { name: "Version", cell: (row) => (row.node === null ? "not a report" : row.version) },
         { name: "Length", isNumber: true, cell: (row) => bytes(row.length) },
         { name: "From", cell: (row) => <span class="mono">{row.source}</span> },
         { name: "Evidence of", cell: (row) => (row.events as string[]).map((id) => <a key={id} href={href("/event/" + id)}>{id} </a>) },
@@ -169,12 +169,12 @@ function Streams({ streams }: { streams: any[] }) {
   const sorted = [...streams].sort((a, b) => b.lost - a.lost || a.node_id - b.node_id || a.hw_id - b.hw_id).slice(0, 200);
   return (
     <Table
-      caption={`${sorted.length < streams.length ? count(sorted.length) + " of " : ""}${plural(streams.length, "stream")}, those that lost most first`}
+      caption={`${sorted.length < streams.length ? count(sorted.length) + " of " : ""}${plural(streams.length, "stream")}, most lost first`}
       rows={sorted}
       keyOf={(stream) => `${stream.node_id} ${stream.hw_id} ${stream.session} ${stream.source ?? ""}`}
       open={(stream) => href("/map", { sel: String(stream.node_id) })}
       columns={[
-        { name: "Node", cell: (stream) => <a href={href("/map", { sel: String(stream.node_id) })}>{stream.node_id === 4294967295 ? `not named, from ${shown(stream.source)}` : node(stream.node_id)}</a> },
+        { name: "Node", cell: (stream) => <a href={href("/map", { sel: String(stream.node_id) })}>{stream.node_id === 4294967295 ? `no node ID, from ${shown(stream.source)}` : node(stream.node_id)}</a> },
         { name: "hw_id", isNumber: true, cell: (stream) => stream.hw_id },
         { name: "Sent to", cell: (stream) => <span class="mono">{stream.session}</span> },
         { name: "Version", cell: (stream) => stream.version },
