@@ -3074,7 +3074,7 @@ function Paths({ paths }) {
     Table,
     {
       caption: "Paths of this flow, latest first",
-      rows: [...paths].reverse(),
+      rows: [...paths].sort((a5, b3) => BigInt(a5.since) < BigInt(b3.since) ? 1 : -1),
       keyOf: (path, at) => path.id + at,
       columns: [
         { name: "Path", cell: (path) => path.path.map((hop) => node(hop.node_id)).join(" → ") || UNKNOWN },

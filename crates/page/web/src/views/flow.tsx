@@ -240,7 +240,7 @@ function Paths({ paths }: { paths: Taken[] }) {
   return (
     <Table
       caption="Paths of this flow, latest first"
-      rows={[...paths].reverse()}
+      rows={[...paths].sort((a, b) => (BigInt(a.since) < BigInt(b.since) ? 1 : -1))}
       keyOf={(path, at) => path.id + at}
       columns={[
         { name: "Path", cell: (path) => path.path.map((hop) => node(hop.node_id)).join(" → ") || UNKNOWN },
