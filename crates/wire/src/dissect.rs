@@ -93,7 +93,7 @@ impl Dissection {
         for level in &mut self.levels {
             *level = None;
         }
-        (self.with_int, self.flow, self.error) = (0, None, None);
+        (self.flow, self.error) = (None, None);
     }
 
     /// Creates the dissection of an unreadable packet.
@@ -152,6 +152,7 @@ pub(crate) fn dissect_into(
     dissection.clear();
     let mut bytes = bytes;
     let mut next = Some((link, 0));
+    let mut with_int = 0;
     for depth in 0..MAX_LEVELS {
         let Some((link, at)) = next else { break };
         // Only the outermost packet must fill the frame; what a tunnel carries may itself be a fragment.
@@ -179,7 +180,7 @@ pub(crate) fn dissect_into(
         let flow = dissection.flow.insert(layers.five_tuple(bytes));
         if let Some(location) = level.last_int() {
             take_int_off(flow, bytes, location);
-            dissection.with_int |= 1 << depth;
+            with_int |= 1 << depth;
         }
         dissection.error = error;
         next = match error {
@@ -187,6 +188,7 @@ pub(crate) fn dissect_into(
             Some(_) => None,
         };
     }
+    dissection.with_int = with_int;
 }
 
 /// Whether a packet whose headers cannot be read is marked as INT.
