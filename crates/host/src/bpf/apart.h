@@ -35,6 +35,9 @@ static __always_inline int enter_apart(struct __sk_buff *skb, struct sliced_flow
 		return 0;
 	*tick = bpf_jiffies64();
 	sliced->entered = now;
+	/* In one piece: the kernel reports the parts of a list as dropped when the list has been split. */
+	if (skb->gso_size)
+		bpf_skb_pull_data(skb, skb->len);
 	return 1;
 }
 
@@ -53,11 +56,7 @@ static __always_inline int take_apart(struct __sk_buff *skb, const struct packet
 		return 0;
 	flow_of(packet, &flow);
 	sliced = sliced_flow(&flow);
-	if (!sliced || !enter_apart(skb, sliced, now))
-		return 0;
-	/* In one piece: the kernel reports the parts of a list as dropped when the list has been split. */
-	bpf_skb_pull_data(skb, skb->len);
-	return 1;
+	return sliced && enter_apart(skb, sliced, now);
 }
 
 /* Whether an incoming datagram could overtake others of its flow in the shim; it follows them then. */
