@@ -17,8 +17,8 @@ pub(crate) fn catch_up(timed: &mut impl Timed, now: Nanos) {
     timed.do_what_is_due(now);
 }
 
-/// Does what was due before `now`, if nothing was received since `told_at` for so long that deadlines may
-/// have passed.
+/// Does what was due before `now`, if the last datagram, at `told_at`, is old enough for deadlines to have
+/// passed.
 ///
 /// A caller without other work may not have called for a while; a capture leaves no time between its packets.
 #[inline]

@@ -7,7 +7,8 @@ use inband_model::{EventDetail, EventKind, Loop, LoopSupport, Nanos, Phase, Seve
 use inband_wire::int::{HopMetadata, Instructions};
 
 use support::{
-    Lab, MdPacket, drop_of_queue, flow, hop, hop_via, hops, node_report, phases, plain_packet, sink_report,
+    Lab, MdPacket, drop_of_queue, flow, hop, hop_via, hops, later_fragment, node_report, phases,
+    plain_packet, sink_report,
 };
 
 #[test]
@@ -144,12 +145,8 @@ fn timed(lab: &mut Lab, (from, to): (u32, u32), link_ns: u64) {
 #[test]
 fn a_later_fragment_is_no_flow_with_ports_0() {
     let mut lab = Lab::new();
-    let mut fragment = plain_packet(&flow(1), 64);
-    let whole = fragment.clone();
-    // Fragment offset 185, and the checksum of the header that goes with it.
-    fragment[6..8].copy_from_slice(&185_u16.to_be_bytes());
-    let checksum = u16::from_be_bytes([fragment[10], fragment[11]]);
-    fragment[10..12].copy_from_slice(&(checksum.wrapping_sub(185)).to_be_bytes());
+    let whole = plain_packet(&flow(1), 64);
+    let fragment = later_fragment(whole.clone());
 
     for packet in [&whole, &fragment] {
         lab.report(5, &node_report(packet, hop(5, 900, 0)));

@@ -5,7 +5,9 @@ mod support;
 use inband_model::{EventKind, Flow, Nanos};
 use inband_wire::report::{Draft, InnerType};
 
-use support::{Lab, MdPacket, flow, hop, hops, node_report, nodes, packet, plain_packet, sink_report};
+use support::{
+    Lab, MdPacket, flow, hop, hops, later_fragment, node_report, nodes, packet, plain_packet, sink_report,
+};
 
 /// A tunnel with this name, what the reported packet starts with, and its bytes around the inner packet.
 type Tunnel = (&'static str, InnerType, fn(&[u8]) -> Vec<u8>);
@@ -58,11 +60,7 @@ fn a_tunnel_whose_inner_packet_is_cut_off_is_a_flow_of_its_own() {
 
 #[test]
 fn a_later_fragment_belongs_to_the_flow_of_its_tunnel() {
-    let mut fragment = plain_packet(&flow(3), 64);
-    // Fragment offset 185, and the header checksum that goes with it.
-    fragment[6..8].copy_from_slice(&185_u16.to_be_bytes());
-    let checksum = u16::from_be_bytes([fragment[10], fragment[11]]);
-    fragment[10..12].copy_from_slice(&checksum.wrapping_sub(185).to_be_bytes());
+    let fragment = later_fragment(plain_packet(&flow(3), 64));
     let tunnel = Flow { destination_port: 4789, ..flow(9) };
     let mut lab = Lab::new();
 

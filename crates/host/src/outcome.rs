@@ -61,9 +61,9 @@ pub enum Outcome {
     Unanswered,
     /// Not started: the agent has not run for a while.
     AgentSilent,
-    /// Another agent's probe; INT was removed from it, and it ends here.
+    /// A probe of a peer's agent: INT was removed, and the host does not receive it.
     Probe,
-    /// Another agent's probe, one of too many at a time; it ends here.
+    /// A probe of a peer's agent, dropped because too many arrived at once.
     ProbeShed,
     /// Arrived with INT from an address without a lease, passed unchanged.
     Stranger,

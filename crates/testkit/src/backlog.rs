@@ -2,12 +2,12 @@
 
 use std::fs;
 
-/// Raises the number of received packets that may wait for a processor to [`PACKETS`], where it is smaller and this user
-/// may.
+/// Raises the number of received packets that may wait for a processor to [`PACKETS`], if it is smaller and
+/// this user is permitted to.
 ///
-/// The kernel has one such queue per processor for the virtual devices of all namespaces, and drops what does not fit.
-/// With the 1,000 packets that Linux allows by default, a test that sends many packets at once takes packets from tests
-/// that run beside it.
+/// The kernel has one such queue per processor for the virtual devices of all namespaces, and drops packets
+/// beyond its limit, 1,000 by default: a test that sends many packets at once takes packets from tests that
+/// run beside it.
 pub fn widen_backlog() {
     let is_small =
         fs::read_to_string(FILE).is_ok_and(|text| text.trim().parse().is_ok_and(|now: u32| now < PACKETS));

@@ -161,7 +161,7 @@ impl Sequence {
             return self.look_back(settings, now, number, behind);
         }
         if may_have_sent >= u64::from(self.space.half()) {
-            // So many reports may have been sent that a number this far ahead looks as if it were behind.
+            // Enough reports may have been sent that a number this far ahead appears to be behind.
             return self.lose_count(now, number);
         }
         self.be_late(settings, number)

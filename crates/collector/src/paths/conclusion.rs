@@ -107,7 +107,7 @@ impl Change<'_> {
         });
     }
 
-    /// Whether a node has reported so long after a change that the packet was sent after it.
+    /// Whether a node's report is late enough that its packet was sent after the change.
     fn is_alive(self, card: &Postcard, since: Nanos) -> bool {
         card.is_heard_since(since + self.settle + Nanos(1))
     }

@@ -59,7 +59,7 @@ impl<'d> Carried<'d> {
 /// The flow of a report: that of the innermost packet; where a packet nested in the one with the INT it is
 /// about carries INT as well, that of the one it is about.
 ///
-/// A later fragment has no ports: its flow is that of the tunnel around it, or `None` where there is no tunnel.
+/// A later fragment has no ports: its flow is that of the tunnel around it, `None` where there is no tunnel.
 #[inline]
 pub(super) fn flow(dissection: &Dissection, carried: Option<Carried<'_>>, packet: &[u8]) -> Option<Flow> {
     if dissection.has_nested_int()

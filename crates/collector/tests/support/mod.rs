@@ -213,6 +213,14 @@ pub(crate) fn plain_packet(flow: &Flow, ttl: u8) -> Vec<u8> {
     packet(flow, ttl, 0, b"payload.")
 }
 
+/// An IPv4 packet as a later fragment, at offset 185 in units of 8 bytes.
+pub(crate) fn later_fragment(mut packet: Vec<u8>) -> Vec<u8> {
+    packet[6..8].copy_from_slice(&185_u16.to_be_bytes());
+    let checksum = u16::from_be_bytes([packet[10], packet[11]]);
+    packet[10..12].copy_from_slice(&checksum.wrapping_sub(185).to_be_bytes());
+    packet
+}
+
 /// The report of a sink whose own metadata is in the stack, or nowhere.
 pub(crate) fn sink_report(packet: &[u8]) -> Draft<'_> {
     Draft {

@@ -33,8 +33,8 @@ fn judge(dropped: u64, limit: Option<u64>) -> Finding {
     match dropped {
         0 => finding,
         _ => finding.degraded(
-            "packets that the kernel drops before it knows their socket are in no program's counts: reports lost \
-             here show as gaps in their sequence numbers",
+            "packets that the kernel drops before it knows their socket are in no program's counts: reports \
+             lost here show as gaps in their sequence numbers",
             format!("sudo sysctl -w net.core.netdev_max_backlog={}", ROOMY.max(limit.unwrap_or(0) * 2)),
         ),
     }

@@ -17,7 +17,8 @@ fn nodes(kind: &str, detail: &Value) -> BTreeSet<u32> {
 
 fn flow() -> Value {
     json!({
-        "source": "10.0.1.1", "destination": "10.0.4.2", "protocol": 6, "source_port": 40000, "destination_port": 443,
+        "source": "10.0.1.1", "destination": "10.0.4.2", "protocol": 6,
+        "source_port": 40000, "destination_port": 443,
     })
 }
 
@@ -28,10 +29,12 @@ fn hops(nodes: &[u32]) -> Value {
 
 #[test]
 fn the_nodes_of_paths_links_and_single_nodes_are_found() {
-    let changed = json!({ "flow": flow(), "change": "reroute", "old": hops(&[11, 12, 13]), "new": hops(&[11, 14, 13]) });
+    let (old, new) = (hops(&[11, 12, 13]), hops(&[11, 14, 13]));
+    let changed = json!({ "flow": flow(), "change": "reroute", "old": old, "new": new });
     assert_eq!(nodes("path-change", &changed), BTreeSet::from([11, 12, 13, 14]));
     let silent = json!({
-        "from": 11, "egress_interface": 1, "to": 12, "ingress_interface": 2, "flows": [flow()], "silent_for": 5,
+        "from": 11, "egress_interface": 1, "to": 12, "ingress_interface": 2, "flows": [flow()],
+        "silent_for": 5,
     });
     assert_eq!(nodes("silent-loss", &silent), BTreeSet::from([11, 12]));
     let link = json!({ "from": 21, "egress_interface": 1, "to": 22, "ingress_interface": 2 });
