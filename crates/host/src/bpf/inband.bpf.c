@@ -43,11 +43,11 @@ static __always_inline __u32 end_of_headers(const struct location *location)
 	return location->end + (location->at == location->shim ? 0 : sizeof(struct tcphdr));
 }
 
-/* Finds INT in a packet whose headers are read. As much of INT is visible as the buffer holds. */
-static __always_inline int carries_int(struct __sk_buff *skb, struct packet *packet,
-				       const struct config *config, struct location *location)
+/* Finds INT in a packet with the domain's mark. As much of INT is visible as the buffer holds. */
+VERIFIED_ONCE int find_behind_mark(struct __sk_buff *skb, struct packet *packet, const struct config *config,
+				   struct location *location)
 {
-	if (!is_marked(packet, config))
+	if (!packet || !config || !location)
 		return 0;
 	if (packet->visible < packet->behind_l4 + MIN_INT)
 		look_further(skb, packet);
@@ -56,6 +56,13 @@ static __always_inline int carries_int(struct __sk_buff *skb, struct packet *pac
 	if (packet->visible < end_of_headers(location))
 		look_further(skb, packet);
 	return 1;
+}
+
+/* Whether a packet whose headers are read carries INT. */
+static __always_inline int carries_int(struct __sk_buff *skb, struct packet *packet,
+				       const struct config *config, struct location *location)
+{
+	return is_marked(packet, config) && find_behind_mark(skb, packet, config, location);
 }
 
 /* Counts the outcome of a packet, and unmarks it where INT was not started. */
@@ -203,7 +210,7 @@ int steer(struct __sk_buff *skb)
 {
 	struct config *config = configuration(skb);
 	struct packet *packet;
-	struct location location;
+	struct location location = {};
 	struct watched_flow flow;
 	__u32 packets = 1;
 	int outcome, follows = 0;
@@ -365,7 +372,7 @@ VERIFIED_ONCE int depart(struct __sk_buff *skb, __u32 errand)
 {
 	struct config *config = configuration(skb);
 	struct packet *packet = packet_at_hand();
-	struct location location;
+	struct location location = {};
 	struct sliced_flow *sliced = 0;
 	struct hop hop = {};
 	struct flow flow;

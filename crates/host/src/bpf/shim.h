@@ -5,6 +5,7 @@
 #include <bpf/bpf_core_read.h>
 
 #include "kernel.h"
+#include "scratch.h"
 
 /* The kernel's devices by index, in lists of those whose index has the same remainder. */
 #define INDEX_BUCKETS 256
@@ -43,9 +44,9 @@ static __always_inline int takes_packets(const struct net_device *device)
 }
 
 /* Whether the near side of the shim is up and ready; its carrier indicates that the far side is up. */
-static __always_inline int shim_is_up(struct __sk_buff *skb, const struct config *config)
+VERIFIED_ONCE int shim_is_up(struct __sk_buff *skb, const struct config *config)
 {
-	const struct net_device *near = device_by_index(skb, config->shim_in);
+	const struct net_device *near = config ? device_by_index(skb, config->shim_in) : 0;
 	unsigned long state;
 
 	if (!near)

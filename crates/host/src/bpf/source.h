@@ -228,17 +228,20 @@ static __always_inline void carry_behind_l4(__u8 *shim, struct packet *packet, c
 		correct_l4(packet, &change);
 }
 
-/* Writes INT of the domain's version to `out`, before anything else in the packet changes. */
-static __always_inline void write_version(__u8 *out, const struct packet *packet, const struct config *config,
-					  const struct insertion *insertion, const struct hop *hop,
-					  __u32 number)
+/* Writes INT of the domain's version into the gap, before anything else in the packet changes. */
+VERIFIED_ONCE int write_version(struct packet *packet, const struct config *config,
+				const struct insertion *insertion, const struct hop *hop, __u32 number)
 {
-	__u8 protocol = config->carriage == BEHIND_NEW_UDP ? packet->protocol : 0;
+	__u8 *out;
 
+	if (!packet || !config || !insertion || !hop)
+		return 0;
+	out = head_at(packet, insertion->at + insertion->outer);
 	if (config->version == VERSION_HOST_INT)
-		write_host_int(out, config, hop, number, protocol);
+		write_host_int(out, config, hop, number, insertion->outer ? packet->protocol : 0);
 	else
 		write_int(out, packet, config, insertion, hop);
+	return 0;
 }
 
 /* Writes INT into the gap, and changes the headers before it; `number` is the packet's for Host-INT. */
@@ -248,20 +251,18 @@ static __always_inline void fill_gap(struct packet *packet, const struct config 
 {
 	__u8 *gap = head_at(packet, insertion->at);
 
-	if (config->carriage == BEHIND_NEW_UDP) {
-		write_version(gap + sizeof(struct udphdr), packet, config, insertion, hop, number);
+	write_version(packet, config, insertion, hop, number);
+	if (config->carriage == BEHIND_NEW_UDP)
 		carry_in_new_udp((struct udphdr *)gap, packet, config, growth_of(insertion));
-	} else {
-		write_version(gap, packet, config, insertion, hop, number);
+	else
 		carry_behind_l4(gap, packet, config, insertion);
-	}
 }
 
 /* Inserts INT into the packet; returns the outcome. */
 static __always_inline int start_int(struct __sk_buff *skb, struct packet *packet,
 				     const struct config *config, const struct hop *hop)
 {
-	struct insertion insertion;
+	struct insertion insertion = {};
 	struct flow flow;
 	__u32 number = 0;
 	int fault = plan(packet, config, &insertion);
