@@ -2,9 +2,9 @@
 
 use std::io;
 
-use inband_linux::device;
 use inband_linux::ethtool;
 use inband_linux::netlink::Netlink;
+use inband_linux::statistics::Statistics;
 
 /// The load of a device: a mean over the last tenths of a second.
 #[derive(Clone, Debug)]
@@ -37,9 +37,9 @@ impl Load {
     /// An error of the kernel, for example because the device is gone.
     pub(crate) fn look(&mut self, netlink: &mut Netlink, device: u32, now: u64) -> io::Result<()> {
         if self.bits_per_second.is_some()
-            && let Some(sent) = device::sent_bytes(netlink, device)?
+            && let Some(statistics) = Statistics::read(netlink, device)?
         {
-            self.note(sent, now);
+            self.note(statistics.sent_bytes, now);
         }
         Ok(())
     }

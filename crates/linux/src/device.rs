@@ -142,42 +142,6 @@ pub fn delete(netlink: &mut Netlink, index: u32) -> io::Result<()> {
     }
 }
 
-/// The number of bytes that the device with this interface index has sent; `None`: unknown.
-///
-/// # Errors
-/// An error of the kernel.
-pub fn sent_bytes(netlink: &mut Netlink, index: u32) -> io::Result<Option<u64>> {
-    counter(netlink, index, SENT_BYTES_AT)
-}
-
-/// The number of frames that the device with this interface index has dropped on sending; `None`: unknown.
-///
-/// # Errors
-/// An error of the kernel.
-pub fn send_drops(netlink: &mut Netlink, index: u32) -> io::Result<Option<u64>> {
-    counter(netlink, index, SEND_DROPS_AT)
-}
-
-/// The counter at this offset of `struct rtnl_link_stats64`.
-fn counter(netlink: &mut Netlink, index: u32, at: usize) -> io::Result<Option<u64>> {
-    let mut asked = [0; STATISTICS_BYTES];
-    for (at, value) in [(4, index), (8, LINK_64_ALONE)] {
-        if let Some(room) = asked.get_mut(at..at + 4) {
-            room.copy_from_slice(&value.to_ne_bytes());
-        }
-    }
-    let mut sent = None;
-    netlink.query(Message::new(GET_STATISTICS, 0, &asked), |kind, body| {
-        let counters =
-            body.get(STATISTICS_BYTES..).and_then(|attributes| Attributes(attributes).get(LINK_64));
-        let counter = counters.and_then(|counters| counters.get(at..)?.first_chunk());
-        if let Some(counter) = counter.filter(|_| kind == NEW_STATISTICS) {
-            sent = Some(u64::from_ne_bytes(*counter));
-        }
-    })?;
-    Ok(sent)
-}
-
 impl Device {
     /// Reads the body of a message about a link, `struct ifinfomsg` and its attributes.
     #[must_use]
@@ -249,17 +213,6 @@ pub const ADDRESS: u16 = 1;
 pub const NAME: u16 = 3;
 /// `IFLA_MTU`.
 pub const MTU: u16 = 4;
-const NEW_STATISTICS: u16 = 92;
-const GET_STATISTICS: u16 = 94;
-/// `struct if_stats_msg`.
-const STATISTICS_BYTES: usize = 12;
-/// `IFLA_STATS_LINK_64`, which holds a `struct rtnl_link_stats64`, and the filter for it alone.
-const LINK_64: u16 = 1;
-const LINK_64_ALONE: u32 = 1;
-/// Packets received and sent and bytes received precede bytes sent.
-const SENT_BYTES_AT: usize = 24;
-/// Two error counters, and frames dropped on reception, are in between.
-const SEND_DROPS_AT: usize = 56;
 /// `IFF_UP` and `IFF_LOWER_UP`.
 const RUNNING: u32 = 0x1_0001;
 /// `IFLA_OPERSTATE`. The flag `IFF_RUNNING` is also set for a device that the kernel has not checked yet.

@@ -21,6 +21,7 @@ mod precision;
 pub mod qdisc;
 pub mod rcu;
 pub mod route;
+pub mod statistics;
 pub mod tap;
 pub mod tcx;
 pub mod tun;

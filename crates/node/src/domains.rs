@@ -7,6 +7,7 @@ use inband_wire::int::domain::set_bits;
 use inband_wire::{FiveTuple, Words};
 
 use crate::config::{DomainConfig, Mutability, NodeConfig, Placement, Reporting, Value};
+use crate::device_counters::DeviceCounters;
 use crate::error::ConfigError;
 
 /// One domain with the values this node gives for its instructions.
@@ -35,6 +36,7 @@ pub(crate) struct ValueContext {
     pub(crate) flow_sequence: Option<u32>,
     pub(crate) node_id: Option<u32>,
     pub(crate) flow: FiveTuple,
+    pub(crate) counters: DeviceCounters,
 }
 
 impl KnownDomain {
@@ -167,18 +169,13 @@ impl Value {
             Self::SequenceNumber => context.sequence_number.is_some(),
             Self::FlowSequence => context.flow_sequence.is_some(),
             Self::NodeId => context.node_id.is_some(),
+            Self::Counter(counter) => context.counters.get(*counter).is_some(),
         }
     }
 
     /// Numbers are right-aligned, addresses left-aligned and zero-padded.
     fn write(&self, context: &ValueContext, out: &mut [u8]) {
-        let number = |number: Option<u32>, out: &mut [u8]| match (number, out.split_last_chunk_mut::<4>()) {
-            (Some(number), Some((high, low))) => {
-                high.fill(0);
-                *low = number.to_be_bytes();
-            }
-            _ => out.fill(0xff),
-        };
+        let number = |number: Option<u32>, out: &mut [u8]| write_number(number.map(u64::from), out);
         match self {
             Self::NotAvailable => out.fill(0xff),
             Self::Constant(bytes) => {
@@ -199,7 +196,22 @@ impl Value {
             Self::FlowSequence => number(context.flow_sequence, out),
             Self::NodeId => number(context.node_id, out),
             Self::FlowId => number(Some(context.flow.entropy()), out),
+            Self::Counter(counter) => {
+                let counted = context.counters.get(*counter);
+                // All ones mean that it is not available.
+                let longest = if out.len() == 4 { u64::from(u32::MAX) } else { u64::MAX };
+                write_number(counted.map(|value| (value & longest).min(longest - 1)), out);
+            }
         }
+    }
+}
+
+/// Writes the least significant bytes of a number, right-aligned; all ones if there is none.
+fn write_number(number: Option<u64>, out: &mut [u8]) {
+    let Some(number) = number else { return out.fill(0xff) };
+    let bytes = number.to_le_bytes().into_iter().chain(std::iter::repeat(0));
+    for (to, from) in out.iter_mut().rev().zip(bytes) {
+        *to = from;
     }
 }
 
@@ -225,6 +237,12 @@ impl KnownDomains {
     /// The domains, as needed to read packets.
     pub(crate) fn wire(&self) -> impl Iterator<Item = Domain> {
         self.0.iter().map(|domain| domain.wire)
+    }
+
+    /// Whether a value is a counter of the device.
+    pub(crate) fn read_counters(&self) -> bool {
+        let mut values = self.0.iter().flat_map(|domain| &domain.values);
+        values.any(|value| matches!(value, Value::Counter(_)))
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 use inband_wire::int::{Buffer, HopMetadata, Instructions, Interfaces, Queue};
 
+use crate::device_counters::DeviceCounters;
 use crate::interfaces::Interface;
 
 /// One packet's passage through the node.
@@ -30,6 +31,8 @@ pub struct DeviceMetadata {
     pub buffer: Option<Buffer>,
     /// Utilization of the egress interface.
     pub egress_utilization: Option<u32>,
+    /// The device's counters; needed only where [`Profile::reads_counters`](crate::Profile::reads_counters).
+    pub counters: Option<DeviceCounters>,
 }
 
 /// The sources of this hop's metadata, which is assembled on demand.
@@ -92,6 +95,7 @@ impl DeviceMetadata {
             queue: self.queue.filter(|_| keeps(Instructions::QUEUE)),
             buffer: self.buffer.filter(|_| keeps(Instructions::BUFFER)),
             egress_utilization: self.egress_utilization.filter(|_| keeps(Instructions::EGRESS_UTILIZATION)),
+            counters: self.counters,
         }
     }
 }

@@ -110,6 +110,12 @@ impl Profile {
         Ok(Arc::new(Self { watchlist, smart, drop_reasons, ..self.clone() }))
     }
 
+    /// Whether [`DeviceMetadata::counters`](crate::DeviceMetadata::counters) are used.
+    #[must_use]
+    pub fn reads_counters(&self) -> bool {
+        self.domains.read_counters()
+    }
+
     /// Reports `instructions` about this node as not available; without the checksum complement the L4
     /// checksum itself is updated.
     pub(crate) fn withhold(&mut self, instructions: Instructions) {

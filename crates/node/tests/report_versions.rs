@@ -99,6 +99,7 @@ proptest! {
                 queue: queue.map(|(id, occupancy)| Queue { id: id >> 1, occupancy: occupancy >> 8 }),
                 buffer: buffer.map(|(id, occupancy)| Buffer { id: id >> 1, occupancy: occupancy >> 8 }),
                 egress_utilization: egress_utilization.map(|value| value >> 1),
+                counters: None,
             },
         };
         let mut config = xd(version);

@@ -60,6 +60,7 @@ impl TrueHop {
             queue: Some(Queue { id: 0, occupancy: self.queue_occupancy_bytes }),
             buffer: None,
             egress_utilization: Some(self.egress_utilization),
+            counters: None,
         };
         Passage { ingress: self.ingress_interface, egress: self.egress_interface, metadata }
     }

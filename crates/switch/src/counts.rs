@@ -2,6 +2,7 @@
 
 use std::io;
 
+use inband_node::InterfaceCounters;
 use rustix::io::Errno;
 
 /// Why a frame is dropped. The names are those in `/metrics`.
@@ -98,13 +99,43 @@ pub(crate) struct Counts {
     pub(crate) to_host: u64,
     pub(crate) sent_packets: u64,
     pub(crate) sent_bytes: u64,
+    /// Frames that have left their queue; the device has not taken all of them yet.
+    pub(crate) departed_packets: u64,
+    pub(crate) departed_bytes: u64,
     drops: [u64; Cause::ALL.len()],
+    /// Those of them that came in by the interface.
+    received_drops: u64,
 }
 
 impl Counts {
+    /// Counts a frame that would have left by the interface.
     pub(crate) fn drop(&mut self, cause: Cause) {
         if let Some(count) = self.drops.get_mut(cause as usize) {
             *count += 1;
+        }
+    }
+
+    /// Counts a frame that came in by the interface, and for which no egress was chosen.
+    pub(crate) fn drop_received(&mut self, cause: Cause) {
+        self.drop(cause);
+        self.received_drops += 1;
+    }
+
+    /// What the interface has received.
+    pub(crate) fn ingress(&self) -> InterfaceCounters {
+        InterfaceCounters {
+            packets: Some(self.received_packets),
+            bytes: Some(self.received_bytes),
+            drops: Some(self.receive_losses + self.received_drops),
+        }
+    }
+
+    /// What the interface has sent.
+    pub(crate) fn egress(&self) -> InterfaceCounters {
+        InterfaceCounters {
+            packets: Some(self.departed_packets),
+            bytes: Some(self.departed_bytes),
+            drops: Some(self.drops.iter().sum::<u64>() - self.received_drops),
         }
     }
 

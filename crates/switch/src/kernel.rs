@@ -7,6 +7,7 @@
 //! with the process.
 
 mod abi;
+mod counters;
 mod drops;
 mod fast_path;
 mod obstacle;
@@ -34,6 +35,7 @@ use crate::telemetry::Telemetry;
 use crate::timer::Timer;
 
 use self::abi::{Handed, PortSettings, Settings, narrowest};
+use self::counters::KernelCounters;
 use self::drops::{Dropped, Drops};
 use self::fast_path::FastPath;
 use self::programs::{Count, Programs};
@@ -50,6 +52,7 @@ pub struct KernelSwitch {
     drops: io::Result<Drops>,
     way: Way,
     telemetry: Telemetry,
+    counters: KernelCounters,
     tick: Timer,
     compare: Timer,
     reloads: u64,
@@ -112,6 +115,7 @@ impl KernelSwitch {
             drops,
             way,
             telemetry: Telemetry::start(config, profile)?,
+            counters: KernelCounters::start().map_err(SwitchError::system("follow the kernel's tables"))?,
             tick: Timer::every(TICK_NS),
             compare: Timer::every(COMPARE_NS),
             reloads: 0,
@@ -138,6 +142,7 @@ impl KernelSwitch {
     /// Does the periodic work.
     fn tick(&mut self, now: u64) -> Result<(), SwitchError> {
         self.telemetry.handle_timeout(now);
+        self.counters.count_changes();
         self.report_drops();
         self.drain_outputs(now);
         if self.compare.is_due(now) {
@@ -224,16 +229,18 @@ impl KernelSwitch {
         self.drain_outputs(now);
     }
 
-    fn passage(&self, handed: Handed, egress: usize, now: u64) -> Passage {
+    fn passage(&mut self, handed: Handed, egress: usize, now: u64) -> Passage {
         let id = |port: &Port| port.id;
         let came_at = Some(handed.came_at).filter(|came_at| *came_at > 0);
         let latency = came_at.filter(|_| !handed.may_wait).map(|came_at| now.saturating_sub(came_at));
         let queue = Some(handed.queue).filter(|occupancy| *occupancy != u32::MAX);
+        let reads_counters = self.telemetry.reads_counters();
         let metadata = DeviceMetadata {
             ingress_timestamp: came_at,
             egress_timestamp: Some(now),
             hop_latency: latency.map(|ns| u32::try_from(ns).unwrap_or(u32::MAX - 1)),
             queue: queue.map(|occupancy| Queue { id: 0, occupancy }),
+            counters: reads_counters.then(|| self.counters.read(handed.ingress, handed.egress)),
             ..DeviceMetadata::default()
         };
         let ingress = self.ports.iter().find(|port| port.device.index == handed.ingress);
@@ -335,6 +342,7 @@ impl KernelSwitch {
             interfaces: (0..).zip(&self.ports).map(|(number, port)| self.port_status(number, port)).collect(),
             outcomes,
             reports: self.telemetry.reports(),
+            table_version: self.counters.changes(),
             reloads: self.reloads,
             kernel: [
                 ("extended", sum(Count::Pushed)),

@@ -142,6 +142,8 @@ impl Port {
         if let Some(speed) = self.measured_speed() {
             self.utilization.add(now, transmission_ns(length, speed));
         }
+        self.counts.departed_packets += 1;
+        self.counts.departed_bytes += length as u64;
         self.ready.push_back(packet);
     }
 

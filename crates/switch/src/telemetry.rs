@@ -20,11 +20,14 @@ pub(crate) struct Telemetry {
     tail_drop: u8,
     /// Whether reports are grouped.
     groups_reports: bool,
+    /// Whether the device's counters are used.
+    reads_counters: bool,
 }
 
 impl Telemetry {
     pub(crate) fn start(config: &NodeConfig, profile: Arc<Profile>) -> Result<Self, SwitchError> {
         Ok(Self {
+            reads_counters: profile.reads_counters(),
             node: Node::on_core(profile, Core::ONLY)?,
             senders: Senders::open(&config.report),
             tail_drop: config.drop_reasons.table.tail_drop(),
@@ -93,6 +96,11 @@ impl Telemetry {
     /// Whether reports are grouped.
     pub(crate) fn groups_reports(&self) -> bool {
         self.groups_reports
+    }
+
+    /// Whether the device's counters are used.
+    pub(crate) fn reads_counters(&self) -> bool {
+        self.reads_counters
     }
 
     /// Packets by outcome, under the engine's names.

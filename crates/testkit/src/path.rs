@@ -295,6 +295,7 @@ impl NodePlan {
             queue: unless(8).then_some(Queue { id: 3, occupancy: 258 }),
             buffer: unless(16).then_some(Buffer { id: 1, occupancy: 0x00ff_ffff }),
             egress_utilization: unless(32).then_some(u32::from(missing)),
+            counters: None,
         };
         Passage { ingress: 1, egress: 2, metadata }
     }

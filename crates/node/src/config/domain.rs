@@ -1,9 +1,10 @@
 //! The domain-specific instructions a node knows.
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error};
+use serde::de::{Deserializer, Error, IntoDeserializer};
 
 use super::number::hex_bytes;
+use crate::device_counters::DeviceCounter;
 
 /// `[[domain]]`: the instructions of one Domain Specific ID.
 #[derive(Clone, Debug, Deserialize)]
@@ -102,6 +103,8 @@ pub enum Value {
     FlowId,
     /// This node's id.
     NodeId,
+    /// A counter of the device.
+    Counter(DeviceCounter),
 }
 
 impl<'de> Deserialize<'de> for Value {
@@ -113,12 +116,18 @@ impl<'de> Deserialize<'de> for Value {
             "flow-sequence" => Ok(Self::FlowSequence),
             "flow-id" => Ok(Self::FlowId),
             "node-id" => Ok(Self::NodeId),
-            _ => hex_bytes(&text).map(Self::Constant).ok_or_else(|| {
-                D::Error::custom(format_args!(
-                    "unknown value `{text}`, expected hexadecimal bytes or one of `ethernet-source`, \
-                     `sequence-number`, `flow-sequence`, `flow-id`, `node-id`"
-                ))
-            }),
+            name => {
+                let counter: Result<_, serde::de::value::Error> =
+                    DeviceCounter::deserialize(name.into_deserializer());
+                let value = counter.ok().map(Self::Counter);
+                value.or_else(|| hex_bytes(name).map(Self::Constant)).ok_or_else(|| {
+                    D::Error::custom(format_args!(
+                        "unknown value `{name}`, expected hexadecimal bytes or one of `ethernet-source`, \
+                         `sequence-number`, `flow-sequence`, `flow-id`, `node-id`, `state-version`, \
+                         `rx-packets`, `rx-bytes`, `rx-drops`, `tx-packets`, `tx-bytes`, `tx-drops`"
+                    ))
+                })
+            }
         }
     }
 }

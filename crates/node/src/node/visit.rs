@@ -99,6 +99,7 @@ impl<'a> Visit<'a> {
             flow_sequence: self.flow_sequence,
             node_id: self.hop.identity.node_id,
             flow,
+            counters: self.hop.device.counters.unwrap_or_default(),
         }
     }
 }

@@ -142,6 +142,7 @@ pub(crate) fn passage() -> Passage {
         queue: Some(Queue { id: 3, occupancy: 258 }),
         buffer: None,
         egress_utilization: Some(42),
+        counters: None,
     };
     Passage { ingress: 1, egress: 2, metadata }
 }

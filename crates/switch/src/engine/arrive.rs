@@ -86,7 +86,7 @@ impl Switch {
             && let Some(port) = self.ports.get_mut(ingress)
         {
             port.counts.received_packets += 1;
-            port.counts.drop(cause);
+            port.counts.drop_received(cause);
         }
     }
 
@@ -221,9 +221,12 @@ impl Switch {
         to: Option<(usize, u8)>,
         cause: Cause,
     ) {
-        let place = to.map(|(port, _)| port).or(packet.ingress);
-        if let Some(port) = place.and_then(|port| self.ports.get_mut(port)) {
-            port.counts.drop(cause);
+        if let Some((egress, _)) = to {
+            if let Some(port) = self.ports.get_mut(egress) {
+                port.counts.drop(cause);
+            }
+        } else if let Some(port) = packet.ingress.and_then(|ingress| self.ports.get_mut(ingress)) {
+            port.counts.drop_received(cause);
         }
         // Without IP there is no flow to report.
         if let (Some(code), Some(_)) = (self.telemetry.code_of(cause), layers) {
@@ -240,8 +243,12 @@ impl Switch {
             let waiting = u32::try_from(self.ports.get(port)?.waiting_bytes(queue)).unwrap_or(u32::MAX);
             Some(inband_wire::int::Queue { id: queue, occupancy: waiting.min(MAX_OCCUPANCY) })
         });
-        let metadata =
-            DeviceMetadata { ingress_timestamp: Some(packet.came_at), queue, ..DeviceMetadata::default() };
+        let metadata = DeviceMetadata {
+            ingress_timestamp: Some(packet.came_at),
+            queue,
+            counters: self.counters(packet.ingress, to.map(|(port, _)| port)),
+            ..DeviceMetadata::default()
+        };
         let egress = to.map_or(0, |(port, _)| id(port));
         Passage { ingress: packet.ingress.map_or(0, id), egress, metadata }
     }

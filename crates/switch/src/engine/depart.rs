@@ -1,12 +1,12 @@
 //! Departure of packets: the node does its INT work, and the device gets them.
 
 use inband_linux::clock;
-use inband_node::{DeviceMetadata, Passage, Verdict};
+use inband_node::{DeviceCounters, DeviceMetadata, Passage, Verdict};
 use inband_wire::int::{Buffer, Queue};
 use inband_wire::{Layers, Link, Strictness};
 
 use super::Switch;
-use crate::counts::Cause;
+use crate::counts::{Cause, Counts};
 use crate::forward::{Message, fragments};
 use crate::packet::Packet;
 
@@ -85,8 +85,20 @@ impl Switch {
             queue: Some(Queue { id: queue, occupancy: packet.queue_bytes }),
             buffer: Some(Buffer { id: 0, occupancy: packet.buffer_bytes }),
             egress_utilization: self.ports.get(port).and_then(|port| port.utilization(left_at)),
+            counters: self.counters(packet.ingress, Some(port)),
         };
         Passage { ingress: packet.ingress.map_or(0, id), egress: id(port), metadata }
+    }
+
+    /// The counters for a packet between these ports; `None`: the node does not use them.
+    pub(super) fn counters(&self, ingress: Option<usize>, egress: Option<usize>) -> Option<DeviceCounters> {
+        let counts =
+            |port: Option<usize>| port.and_then(|port| self.ports.get(port)).map(|port| &port.counts);
+        self.telemetry.reads_counters().then(|| DeviceCounters {
+            state_version: Some(self.routing.version()),
+            ingress: counts(ingress).map(Counts::ingress).unwrap_or_default(),
+            egress: counts(egress).map(Counts::egress).unwrap_or_default(),
+        })
     }
 
     /// Sends the node's output.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use inband_linux::netlink::Netlink;
 use inband_linux::packet::PacketSocket;
+use inband_linux::statistics::Statistics;
 use inband_linux::tun::Tun;
 use inband_linux::{clock, device};
 use inband_node::frame::MAX_GROWTH;
@@ -77,8 +78,8 @@ impl Way {
 
     /// Updates the counters of lost frames; what cannot be read is read the next time.
     pub(super) fn read_losses(&mut self) {
-        if let Ok(Some(losses)) = device::send_drops(&mut self.netlink, self.engine.device) {
-            self.losses = losses;
+        if let Ok(Some(statistics)) = Statistics::read(&mut self.netlink, self.engine.device) {
+            self.losses = statistics.send_drops;
         }
     }
 }

@@ -4,6 +4,7 @@
 mod beside;
 mod bridge;
 mod bytes;
+mod counters;
 mod daemons;
 mod drops;
 mod fast_path;
