@@ -114,15 +114,28 @@ static __always_inline void sample(const struct packet *packet, const struct dro
 	count(DROP_SAMPLED);
 }
 
+/*
+ * Whether the packet is a segment without data for a connection that this host has closed. The kernel reports the
+ * other side's FIN as a drop without a reason, although it has handled it.
+ */
+static __always_inline int ends_connection(const struct sock *socket, const struct packet *packet)
+{
+	return socket && packet->protocol == IPPROTO_TCP && packet->end == packet->behind_l4 &&
+	       BPF_CORE_READ(socket, __sk_common.skc_state) == TCP_TIME_WAIT_STATE;
+}
+
 /* Determines the key of the packet; returns the outcome that ends the work, or 0. */
-static __always_inline int classify(const struct sk_buff *skb, const struct config *config,
-				    struct packet *packet, __u32 policy, struct flow *flow)
+static __always_inline int classify(const struct sk_buff *skb, const struct sock *socket,
+				    const struct config *config, struct packet *packet, __u32 policy,
+				    struct flow *flow)
 {
 	struct location location;
 	int is_whole = 0, fault = read_dropped(skb, packet, &is_whole);
 
 	if (fault)
 		return fault;
+	if (is_whole && (policy & WITHOUT_REASON) && ends_connection(socket, packet))
+		return DROP_NOT_LOST;
 	clear_ports(packet);
 	/* A packet with INT is of a watched flow: a watchlist selected it at its source. */
 	if (is_whole && is_marked(packet, config) && find_int(packet, config, &location)) {
@@ -137,8 +150,12 @@ static __always_inline int classify(const struct sk_buff *skb, const struct conf
 	return 0;
 }
 
-static __always_inline int handle_drop(const struct sk_buff *skb, __u64 location, __u32 reason)
+static __always_inline int handle_drop(const __u64 *ctx)
 {
+	/* The packet, the address of the code that dropped it, and the reason. */
+	const struct sk_buff *skb = (const struct sk_buff *)ctx[0];
+	__u64 location = ctx[1];
+	__u32 reason = ctx[2];
 	const struct drop_settings *settings = settings_of_agent();
 	__u32 policy = policy_of(reason);
 	struct drop_key key = { .reason = reason };
@@ -154,7 +171,7 @@ static __always_inline int handle_drop(const struct sk_buff *skb, __u64 location
 		return DROP_NOWHERE;
 	if (!bpf_map_lookup_elem(&NAMESPACES, &place.namespace))
 		return DROP_ELSEWHERE;
-	outcome = classify(skb, &settings->config, packet, policy, &key.flow);
+	outcome = classify(skb, socket_of(ctx), &settings->config, packet, policy, &key.flow);
 	if (outcome)
 		return outcome;
 	key.ttl_used_up = ttl_used_up(packet);
@@ -177,7 +194,6 @@ int dropped(__u64 *ctx)
 
 	if (settings && settings->is_over)
 		return 0;
-	/* The packet, the address of the code that dropped it, and the reason. */
-	count(handle_drop((const struct sk_buff *)ctx[0], ctx[1], (__u32)ctx[2]));
+	count(handle_drop(ctx));
 	return 0;
 }

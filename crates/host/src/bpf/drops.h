@@ -10,6 +10,8 @@ enum policy {
 	NOT_LOST = 1,
 	/* A classifier dropped it, as the sink does to a packet whose D bit is set. */
 	BY_CLASSIFIER = 2,
+	/* The kernel gives no reason. */
+	WITHOUT_REASON = 4,
 };
 
 /* Reasons of the kernel's core that have a policy. */

@@ -6,6 +6,19 @@
 
 #include "kernel.h"
 
+/* The kernel's event of a drop, as far as it is read. */
+struct trace_event_raw_kfree_skb {
+	void *rx_sk;
+} __attribute__((preserve_access_index));
+
+/* The socket that a dropped packet was for; null: none, or unknown, as before Linux 6.11. */
+static __always_inline const struct sock *socket_of(const __u64 *ctx)
+{
+	const struct trace_event_raw_kfree_skb *event = 0;
+
+	return bpf_core_field_exists(event->rx_sk) ? (const struct sock *)ctx[3] : 0;
+}
+
 /* The number of packets on the wire that this one stands for. */
 static __always_inline __u32 segments_of(const struct sk_buff *skb)
 {

@@ -27,6 +27,8 @@ pub(super) struct Flow {
 pub(super) const NOT_LOST: u32 = 1;
 /// Policy of a reason: a classifier drops packets for it (`BY_CLASSIFIER`).
 pub(super) const BY_CLASSIFIER: u32 = 2;
+/// Policy of a reason: the kernel gives none (`WITHOUT_REASON`).
+pub(super) const WITHOUT_REASON: u32 = 4;
 /// Reasons that have a policy (`MAX_REASONS`).
 pub(super) const MAX_REASONS: u32 = 512;
 

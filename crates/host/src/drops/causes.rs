@@ -165,6 +165,9 @@ const EHOSTUNREACH: u16 = 113;
 /// Reasons for which a traffic control classifier drops packets, as the sink does where the D bit is set.
 pub(super) const OF_CLASSIFIERS: [&str; 2] = ["TC_INGRESS", "TC_EGRESS"];
 
+/// The name of the reason of drops for which the kernel gives none.
+pub(super) const NOT_SPECIFIED: &str = "NOT_SPECIFIED";
+
 /// The kernel's reasons by meaning. Each name occurs once.
 pub(super) const CAUSES: &[(Cause, &[&str])] = &[
     (
@@ -190,7 +193,7 @@ pub(super) const CAUSES: &[(Cause, &[&str])] = &[
             "UNIX_SKIP_OOB",
         ],
     ),
-    (Cause::Unknown, &["NOT_SPECIFIED", "SKB_UCOPY_FAULT"]),
+    (Cause::Unknown, &[NOT_SPECIFIED, "SKB_UCOPY_FAULT"]),
     (Cause::TtlZero, &["IPV6_NDISC_HOP_LIMIT", "TCP_MINTTL"]),
     (Cause::IpHeader, &["IP_INHDR"]),
     (Cause::Checksum, &["IP_CSUM", "TCP_CSUM", "UDP_CSUM", "ICMP_CSUM", "SKB_CSUM"]),

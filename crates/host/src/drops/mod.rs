@@ -216,6 +216,9 @@ impl Drops {
             if causes::OF_CLASSIFIERS.contains(&name) {
                 policy |= abi::BY_CLASSIFIER;
             }
+            if name == causes::NOT_SPECIFIED {
+                policy |= abi::WITHOUT_REASON;
+            }
             if policy != 0 {
                 maps::set(&mut self.ebpf, "POLICIES", number, policy.to_ne_bytes())?;
             }

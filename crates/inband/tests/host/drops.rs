@@ -1,7 +1,8 @@
 //! Packets of watched flows that the host's kernel drops are reported with the reason, and counted.
 
 use std::collections::BTreeMap;
-use std::net::UdpSocket;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -56,6 +57,39 @@ fn drops_need_not_be_heard_of() {
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
     send(&world, 2);
     assert_eq!(b.stop()["drops"], serde_json::json!({}));
+}
+
+#[test]
+fn a_connection_that_ends_well_has_no_drops_and_data_after_its_end_are_one() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = Domain::new("dscp", "md");
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let listener = world.inside(Place::B, || TcpListener::bind((B4, 0)).unwrap());
+    let connect = || {
+        let to_b = world.inside(Place::A, || TcpStream::connect(listener.local_addr().unwrap()).unwrap());
+        (to_b, listener.accept().unwrap().0)
+    };
+    for _ in 0..20 {
+        let (mut to_b, mut at_b) = connect();
+        to_b.write_all(b"payload").unwrap();
+        drop(to_b);
+        at_b.read_to_end(&mut Vec::new()).unwrap();
+        // By now A waits for the end of the other direction only.
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Data cannot be delivered to a closed socket.
+    let (to_b, mut at_b) = connect();
+    drop(to_b);
+    at_b.read_to_end(&mut Vec::new()).unwrap();
+    std::thread::sleep(Duration::from_millis(5));
+    at_b.write_all(b"too late").unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+
+    let (a, b) = (a.stop(), b.stop());
+    let drops: u64 = a["drops"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(drops, 1, "{a}");
+    assert_eq!(b["drops"], serde_json::json!({}));
 }
 
 /// Sends packets from host A to a port of host B without a listener; returns their source port.

@@ -147,6 +147,9 @@ int dropped(__u64 *ctx)
 
 	if (!settings || settings->is_over || (is_no_loss && *is_no_loss))
 		return 0;
+	/* A packet for a socket of this host is not forwarded. */
+	if (socket_of(ctx))
+		return 0;
 	switch (BPF_CORE_READ(skb, protocol)) {
 	case bpf_htons(ETH_P_IP):
 	case bpf_htons(ETH_P_IPV6):
