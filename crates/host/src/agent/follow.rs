@@ -9,6 +9,9 @@ use super::Agent;
 impl Agent {
     /// Follows clocks that were set, and devices that come and go.
     pub(super) fn look_around(&mut self) -> Result<(), HostError> {
+        for note in self.control.open_missing_gates() {
+            self.notes.tell(note);
+        }
         let (mut plan, all) = match self.kernel.plan(&mut self.settings) {
             Ok(planned) => planned,
             Err(error) => {

@@ -1,6 +1,7 @@
 //! INT is sent only to hosts that remove it, whenever agents come and go; datagrams are intact at every
 //! moment.
 
+use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -11,6 +12,8 @@ use crate::world::{A4, A6, B4, B6, Offloads, Place, World};
 
 /// Leases of one second; after a kill the sink stays for a second and a half.
 const SHORT: &str = "lease_ms = 1000\nlinger_ms = 1500\n";
+/// The default of `control_port`.
+const CONTROL_PORT: u16 = 33_123;
 /// Longer than a lease and the time to get one.
 const WHILE: Duration = Duration::from_millis(1800);
 
@@ -62,6 +65,23 @@ fn an_agent_that_is_killed_takes_int_out_until_its_leases_are_over() {
     assert!(count(&a, "no_lease") > 100, "{a}");
     assert!(count(&b, "stripped") > 100, "{b}");
     assert!(count(&a, "started") > count(&b, "stripped"), "{a} {b}");
+}
+
+#[test]
+fn leases_begin_when_the_agents_port_is_free() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    // The kernel may give this port to any program.
+    let other = world.inside(Place::B, || UdpSocket::bind(("::", CONTROL_PORT)).unwrap());
+    let Some(b) = Agent::start(&world, Place::B, &domain()) else { return };
+    let Some(a) = Agent::start(&world, Place::A, &domain()) else { return };
+
+    talk(&world, WHILE);
+    drop(other);
+    talk(&world, 2 * WHILE);
+
+    let (a, b) = (a.stop(), b.stop());
+    assert!(count(&a, "no_lease") > 100 && count(&a, "started") > 100, "{a}");
+    assert_eq!(count(&a, "started"), count(&b, "stripped"), "{a} {b}");
 }
 
 #[test]

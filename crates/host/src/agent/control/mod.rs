@@ -82,7 +82,19 @@ impl Control {
 
     /// Grants leases to sources that ask by `device`, where INT is removed.
     pub(super) fn open_gate(&mut self, device: &Device) -> Result<(), HostError> {
-        self.sockets.open_gate(device)
+        if !self.sockets.open_gate(device)? {
+            self.notices.notice_port(&device.name, self.sockets.port());
+        }
+        Ok(())
+    }
+
+    /// Tries again to open gates whose port another program had; returns notes for users.
+    pub(super) fn open_missing_gates(&mut self) -> Vec<String> {
+        let port = self.sockets.port();
+        let opened = self.sockets.open_missing().into_iter();
+        opened
+            .map(|device| format!("UDP port {port} on {device} is free: other hosts can ask there"))
+            .collect()
     }
 
     /// Ends the leases granted by `device`.

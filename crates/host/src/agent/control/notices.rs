@@ -52,6 +52,13 @@ impl Notices {
         }
     }
 
+    /// Reports that another program has the agents' port on a device.
+    pub(super) fn notice_port(&mut self, device: &str, port: u16) {
+        self.waiting.push(format!(
+            "another program has UDP port {port}: no other host gets a lease for INT by {device} until it is free"
+        ));
+    }
+
     /// The refusal by a host, the first time that it is noticed.
     pub(super) fn refusal(&mut self, address: IpAddr, reason: &str) -> Option<String> {
         let is_new = self.refused.len() < MAX_TOLD && self.refused.insert(address);

@@ -18,6 +18,8 @@ pub(super) struct Sockets {
     questions: Vec<UdpSocket>,
     /// Sockets for questions from others: each bound to one device where INT is removed.
     gates: Vec<Gate>,
+    /// Those that are missing, because another program has the port.
+    missing: Vec<Missing>,
 }
 
 struct Gate {
@@ -25,6 +27,13 @@ struct Gate {
     socket: UdpSocket,
 }
 
+struct Missing {
+    device: Device,
+    address: IpAddr,
+}
+
+/// How often another port is requested where the kernel's choice is the agents' own.
+const MAX_CHOICES: usize = 4;
 /// Maximum number of datagrams taken from one socket in a turn.
 pub(super) const MAX_DATAGRAMS: usize = 256;
 const ANY: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
@@ -32,28 +41,60 @@ const ANY: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr
 impl Sockets {
     /// Opens the sockets for outgoing questions.
     pub(super) fn open(port: u16, keys: Keys) -> Self {
-        let questions = ANY.iter().filter_map(|address| open(SocketAddr::new(*address, 0), None).ok());
-        Self { port, keys, questions: questions.collect(), gates: Vec::new() }
+        let questions = ANY.iter().filter_map(|address| open_other(*address, port).ok());
+        Self { port, keys, questions: questions.collect(), gates: Vec::new(), missing: Vec::new() }
     }
 
-    /// Receives questions that come in by `device`.
-    pub(super) fn open_gate(&mut self, device: &Device) -> Result<(), HostError> {
-        let fault =
-            |reason| HostError::system(format!("hear UDP port {} on {}", self.port, device.name), reason);
+    /// Receives questions that come in by `device`; returns `false` where another program has the port, which
+    /// [`Self::open_missing`] tries again.
+    pub(super) fn open_gate(&mut self, device: &Device) -> Result<bool, HostError> {
+        let mut is_open = true;
         for address in ANY {
             match open(SocketAddr::new(address, self.port), Some(&device.name)) {
                 Ok(socket) => self.gates.push(Gate { device: device.index, socket }),
                 // This host has no IPv6.
                 Err(error) if address.is_ipv6() && error.raw_os_error() == Some(libc::EAFNOSUPPORT) => {}
-                Err(reason) => return Err(fault(reason)),
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                    self.missing.push(Missing { device: device.clone(), address });
+                    is_open = false;
+                }
+                Err(reason) => {
+                    let what = format!("hear UDP port {} on {}", self.port, device.name);
+                    return Err(HostError::system(what, reason));
+                }
             }
         }
-        Ok(())
+        Ok(is_open)
+    }
+
+    /// Tries again to receive questions where another program had the port; returns the names of the devices
+    /// where that has succeeded for both IP versions.
+    pub(super) fn open_missing(&mut self) -> Vec<String> {
+        let mut opened = Vec::new();
+        for missing in std::mem::take(&mut self.missing) {
+            match open(SocketAddr::new(missing.address, self.port), Some(&missing.device.name)) {
+                Ok(socket) => {
+                    self.gates.push(Gate { device: missing.device.index, socket });
+                    opened.push(missing.device.name);
+                }
+                Err(_) => self.missing.push(missing),
+            }
+        }
+        opened.sort_unstable();
+        opened.dedup();
+        opened.retain(|name| self.missing.iter().all(|missing| missing.device.name != *name));
+        opened
     }
 
     /// Stops receiving questions by `device`.
     pub(super) fn close_gate(&mut self, device: u32) {
         self.gates.retain(|gate| gate.device != device);
+        self.missing.retain(|missing| missing.device.index != device);
+    }
+
+    /// The agents' own port.
+    pub(super) const fn port(&self) -> u16 {
+        self.port
     }
 
     /// Every socket to poll.
@@ -141,6 +182,20 @@ impl Sockets {
         // A message that cannot be sent counts as lost: it is repeated.
         let _ = socket.send_to(&message.to_bytes(&self.keys), to);
     }
+}
+
+/// Opens a socket with any port but `port`, which the kernel may choose like others.
+fn open_other(address: IpAddr, port: u16) -> io::Result<UdpSocket> {
+    let mut sockets = Vec::new();
+    for _ in 0..MAX_CHOICES {
+        let socket = open(SocketAddr::new(address, 0), None)?;
+        if socket.local_addr()?.port() != port {
+            return Ok(socket);
+        }
+        // As long as it is open, the kernel chooses another port.
+        sockets.push(socket);
+    }
+    Err(io::ErrorKind::AddrInUse.into())
 }
 
 fn open(address: SocketAddr, device: Option<&str>) -> io::Result<UdpSocket> {
