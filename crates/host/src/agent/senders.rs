@@ -34,6 +34,8 @@ struct Sender {
 
 /// How often a route to the collector is looked up, nanoseconds.
 const RETRY_NS: u64 = 1_000_000_000;
+/// How often a datagram is sent at most; each try but the last met the refusal of an earlier datagram.
+const MAX_TRIES: u32 = 8;
 
 impl Senders {
     /// Opens a socket for each session; a collector that cannot be reached is noted and retried later.
@@ -60,19 +62,21 @@ impl Senders {
             self.failed += 1;
             return;
         };
-        let sent = match socket.send(datagram.payload) {
-            // An earlier datagram met a closed port; this one has not been sent yet.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                self.refused += 1;
-                self.sent = self.sent.saturating_sub(1);
-                socket.send(datagram.payload)
+        for _ in 0..MAX_TRIES {
+            match socket.send(datagram.payload) {
+                Ok(_) => {
+                    self.sent += 1;
+                    return;
+                }
+                // An earlier datagram met a closed port; this one has not been sent yet.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                    self.refused += 1;
+                    self.sent = self.sent.saturating_sub(1);
+                }
+                Err(_) => break,
             }
-            sent => sent,
-        };
-        match sent {
-            Ok(_) => self.sent += 1,
-            Err(_) => self.failed += 1,
         }
+        self.failed += 1;
     }
 }
 

@@ -89,9 +89,11 @@ fn pass_host_int(domain: &Domain, checksum: &str) {
         assert!(started > 200 && receiver["outcomes"]["stripped"] == started, "{sender} {receiver}");
     }
     for (sink, source) in [(102, 101), (101, 102)] {
-        // Before TCP options, `decode` recognises Host-INT only by its own mark; another one is used here.
+        // Before TCP options, `decode` recognises Host-INT only by its own mark; another one is used here, and
+        // bytes of a timestamp may look like a header of 2.1.
         let paths = reports.iter().filter(|report| report["node_id"] == sink).filter_map(|report| {
-            let hops = report["reports"][0]["int"][0]["hops"].as_array()?;
+            let int = Some(&report["reports"][0]["int"][0]).filter(|int| int["version"] == "host-0.5")?;
+            let hops = int["hops"].as_array()?;
             // host-int-0.5/packet-10: a host has one port, the device.
             let [sink, source] = hops.as_slice() else { panic!("{report}") };
             let ports =

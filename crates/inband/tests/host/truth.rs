@@ -176,11 +176,15 @@ fn reports_over_the_bound_are_counted_and_not_sent() {
     let seconds = since.elapsed().as_secs() + 2;
 
     let (_, b) = (a.stop(), b.stop());
-    let [sent, refused, limited] =
-        ["sent", "refused", "limited"].map(|key| b["reports"][key].as_u64().unwrap());
+    let [sent, refused, failed, limited] =
+        ["sent", "refused", "failed", "limited"].map(|key| b["reports"][key].as_u64().unwrap());
     assert!(sent + refused <= 50 * seconds, "{b}");
     assert!(limited > 0, "{b}");
-    assert_eq!(sent + refused + limited, 1_000 - b["outcomes"]["event_lost"].as_u64().unwrap(), "{b}");
+    assert_eq!(
+        sent + refused + failed + limited,
+        1_000 - b["outcomes"]["event_lost"].as_u64().unwrap(),
+        "{b}"
+    );
 }
 
 #[test]

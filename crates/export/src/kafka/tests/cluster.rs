@@ -1,5 +1,6 @@
 //! The mock cluster that tests send to.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use rdkafka::producer::DefaultProducerContext;
 use rdkafka::types::{RDKafkaApiKey, RDKafkaRespErr};
 use rdkafka::{Offset, TopicPartitionList};
 use serde_json::Value;
+use tokio::net::TcpSocket;
 
 use super::PATIENCE;
 use crate::brokers::{KafkaProperty, KafkaSettings};
@@ -23,6 +25,8 @@ pub(super) struct Cluster {
     mock: MockCluster<'static, DefaultProducerContext>,
     partitions: i32,
     folder: Folder,
+    /// The ports of brokers that are down, by broker: without them other programs could take the ports.
+    ports: RefCell<BTreeMap<i32, TcpSocket>>,
 }
 
 /// A message as a consumer sees it.
@@ -46,7 +50,7 @@ impl Cluster {
     pub(super) fn with_partitions(brokers: i32, partitions: i32) -> Cluster {
         let mock = MockCluster::new(brokers).unwrap();
         mock.create_topic(TOPIC, partitions, 1).unwrap();
-        Cluster { mock, partitions, folder: Folder::new() }
+        Cluster { mock, partitions, folder: Folder::new(), ports: RefCell::default() }
     }
 
     /// The settings of an output to it, with short timeouts so that tests are quick.
@@ -69,11 +73,19 @@ impl Cluster {
 
     /// A broker closes its connections and accepts no new ones.
     pub(super) fn go(&self, broker: i32) {
+        let addresses = self.mock.bootstrap_servers();
+        let address = addresses.split(',').nth(usize::try_from(broker - 1).unwrap()).unwrap();
+        let port = TcpSocket::new_v4().unwrap();
+        // Two sockets may share a port in this way as long as neither listens.
+        port.set_reuseaddr(true).unwrap();
         self.mock.broker_down(broker).unwrap();
+        port.bind(address.parse().unwrap()).unwrap();
+        self.ports.borrow_mut().insert(broker, port);
     }
 
     pub(super) fn come(&self, broker: i32) {
         self.mock.broker_up(broker).unwrap();
+        self.ports.borrow_mut().remove(&broker);
     }
 
     /// The next produce requests get these errors, one each.
