@@ -336,6 +336,7 @@ impl KernelSwitch {
             *outcomes.entry(name).or_default() += count;
             *outcomes.entry("transit").or_default() += count;
         }
+        *outcomes.entry("malformed").or_default() += sum(Count::Malformed);
         Status {
             node_id: self.config.node.id,
             io: "kernel",

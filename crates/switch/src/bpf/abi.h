@@ -128,7 +128,9 @@ enum count {
 	/* These packets are not whole without INT, and with it too long
 	 * for an interface that is not an edge: they were dropped. */
 	TOO_LONG,
-	COUNTS = 16,
+	/* They are marked, but what follows is no INT: they left unchanged. */
+	MALFORMED,
+	COUNTS = 24,
 };
 
 #define MAX_PORTS 1024

@@ -39,6 +39,7 @@ struct geneve_option {
 };
 
 #define GENEVE_TYPE 0x7f
+#define HOST_INT_FIRST_BYTE 3
 #define GENEVE_LENGTH 0x1f
 
 /* The first bytes of the packet, the offsets in them, and room for this hop's metadata. */
@@ -74,6 +75,8 @@ enum find {
 	PLAIN,
 	/* It carries INT-MD of 2.1 at `shim`, in a form that the kernel can extend. */
 	AT_SHIM,
+	/* It is marked, but what follows is no INT: it passes unchanged. */
+	NOT_INT,
 	/* It may carry INT: the engine decides. */
 	UNSURE,
 };
@@ -149,6 +152,39 @@ static __always_inline enum find judge_shim(const struct packet *packet, __u32 l
 	return AT_SHIM;
 }
 
+/* The types of shims before 2.0, which are the whole first byte. */
+#define MAX_TYPE_BEFORE_2 3
+
+/* Whether Hop ML contradicts the instructions; domain-specific ones may add words. */
+static __always_inline int contradicts_itself(const struct int_header *header)
+{
+	__u32 words = header->hop_ml & HOP_ML, asked = words_of(bpf_ntohs(header->instructions));
+
+	return header->domain_specific_id && header->ds_instruction ? words < asked : words != asked;
+}
+
+/* As `judge_shim`, behind a mark of its own, where shims before 2.0 may be as well. */
+static __always_inline enum find judge_marked(const struct packet *packet, __u32 limit, __u32 at)
+{
+	const struct shim *shim = head_at(packet, at);
+	const struct int_header *header = (const struct int_header *)(shim + 1);
+	__u8 type = shim->type_npt >> 4;
+
+	if (at + sizeof(*shim) > limit)
+		return NOT_INT;
+	if (at + sizeof(*shim) > packet->visible)
+		return UNSURE;
+	if ((shim->type_npt && shim->type_npt <= MAX_TYPE_BEFORE_2) || type == TYPE_DESTINATION)
+		return UNSURE;
+	if (type != TYPE_MD && type != TYPE_MX)
+		return NOT_INT;
+	if (shim->length < INT_WORDS || at + sizeof(*shim) + shim->length * 4 > limit)
+		return NOT_INT;
+	if (type == TYPE_MX || at + sizeof(*shim) + sizeof(*header) > packet->visible)
+		return UNSURE;
+	return header->version_flags >> 4 != INT_VERSION || contradicts_itself(header) ? NOT_INT : AT_SHIM;
+}
+
 /* Finds INT among the options of the Geneve header at `base`. */
 static __always_inline enum find find_in_geneve(struct packet *packet, const struct config *config, __u32 limit,
 						__u32 base)
@@ -206,7 +242,9 @@ static __always_inline enum find find_behind_udp(struct packet *packet, const st
 		packet->shim = payload;
 		if (payload + sizeof(*shim) > packet->visible)
 			return UNSURE;
-		return npt == NPT_UDP_PAYLOAD || npt == NPT_L4_HEADER ? judge_shim(packet, limit, payload) : UNSURE;
+		if (npt == NPT_UDP_PAYLOAD || npt == NPT_L4_HEADER)
+			return judge_marked(packet, limit, payload);
+		return shim->type_npt <= MAX_TYPE_BEFORE_2 ? UNSURE : NOT_INT;
 	case KIND_VXLAN_GPE:
 		if (port != VXLAN_GPE_PORT)
 			return PLAIN;
@@ -262,7 +300,11 @@ static __always_inline enum find find_behind_l4(struct packet *packet, const str
 			return UNSURE;
 		return has_marker(packet, config, at) ? UNSURE : PLAIN;
 	}
-	return judge_shim(packet, limit, at);
+	/* Host-INT may precede TCP options. */
+	if (packet->protocol == IPPROTO_TCP && at != packet->l4 + sizeof(struct tcphdr) &&
+	    *(const __u8 *)head_at(packet, packet->l4 + sizeof(struct tcphdr)) == HOST_INT_FIRST_BYTE)
+		return UNSURE;
+	return judge_marked(packet, limit, at);
 }
 
 /* Finds INT behind GRE. */

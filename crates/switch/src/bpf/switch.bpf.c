@@ -159,7 +159,11 @@ static __always_inline int decide(struct __sk_buff *skb, struct way *way)
 			return hand_over(skb, way, 1);
 		return TCX_NEXT;
 	}
-	if (found == UNSURE || is_at_edge)
+	if (found == NOT_INT && !is_at_edge && !skb->gso_size) {
+		count(way->out, MALFORMED, 1);
+		return TCX_NEXT;
+	}
+	if (found != AT_SHIM || is_at_edge)
 		return hand_over(skb, way, !way->out->is_edge);
 	outcome = extend(skb, packet, way);
 	if (outcome == ENGINE)

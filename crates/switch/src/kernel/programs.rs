@@ -40,10 +40,11 @@ pub(super) enum Count {
     LeftWithout,
     LostInt,
     TooLong,
+    Malformed,
 }
 
 /// `struct counts`, of one processor.
-type Counts = [u64; 16];
+type Counts = [u64; 24];
 const ARRIVE: &str = "arrive";
 const LEAVE: &str = "leave";
 const FORWARD: &str = "forward";

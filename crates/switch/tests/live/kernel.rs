@@ -9,7 +9,9 @@ use inband_linux::netlink::Netlink;
 use inband_node::frame::{Frame, MAX_GROWTH};
 use inband_node::{Node, NodeConfig, Passage, Verdict};
 use inband_switch::{LiveSwitch, Status};
-use inband_wire::Link;
+use inband_wire::int::TcpOptions;
+use inband_wire::int::locate::payload_at;
+use inband_wire::{Layers, Link, Strictness};
 
 use crate::world::{A, B, FIRST, PATIENCE, SECOND, World, drops, outcome};
 
@@ -326,4 +328,98 @@ fn a_configuration_that_the_kernel_cannot_follow_is_refused_by_its_key() {
         let error = world.inside(FIRST, || LiveSwitch::start(&config).map(drop)).unwrap_err();
         assert_eq!(error.key(), Some(key), "{error}");
     }
+}
+
+/// Changes of a packet with INT at byte `shim` that make it malformed, or of another kind.
+fn damaged(frame: &[u8], shim: usize) -> Vec<Vec<u8>> {
+    let mut frames = Vec::new();
+    let mut add = |at: usize, values: &[u8]| {
+        for value in values {
+            let mut frame = frame.to_vec();
+            frame[shim + at] = *value;
+            frames.push(frame);
+        }
+    };
+    let npt = frame[shim] & 0x0c;
+    // Types and Next Protocol Types, and shims of earlier versions.
+    add(0, &[npt, 0x40 | npt, 0xf0 | npt, 0x20 | npt, 0x30 | npt, 0x10, 0x14, 0x18, 0x1c, 1, 2, 3, 0]);
+    let length = frame[shim + 1];
+    add(1, &[0, 1, 2, 3, length.saturating_sub(1), length + 1, 0xff]);
+    add(4, &[0x00, 0x10, 0x30, 0xf0, 0x21, 0x28]);
+    // Reserved bits, Hop ML, hops left, instructions, the domain and its instructions.
+    add(5, &[1]);
+    let words = frame[shim + 6];
+    add(6, &[0, 1, words + 1, 31, words | 0x20]);
+    add(7, &[0]);
+    add(8, &[0, 0x80, 0xff]);
+    add(9, &[1, 2, 0x40, 0xff]);
+    add(11, &[7]);
+    add(12, &[0x80]);
+    frames
+}
+
+#[test]
+fn malformed_int_leaves_the_kernels_programs_as_it_leaves_the_engine() {
+    let Some(world) = World::new() else { return };
+    bridge(&world, FIRST);
+    let (from, to) = (socket(&world, A, "right"), socket(&world, SECOND, "left"));
+    let mut batch = Batch::new();
+    for kind in ["dscp", "udp-port", "udp"] {
+        let text = config(11, kind, &[], 2_000, "");
+        let switch = world.switch_of(FIRST, &text);
+        let mut engine = node(&text);
+        let mut sent = 0;
+        let layers = |frame: &[u8]| Layers::parse(Link::Ethernet, frame, Strictness::Whole).unwrap().unwrap();
+        // Behind a port only UDP carries INT.
+        let carries = |frame: &&Vec<u8>| kind == "dscp" || layers(frame).protocol == 17;
+        for frame in int_frames(kind, 1).iter().filter(carries).take(8) {
+            let shim = payload_at(&layers(frame), TcpOptions::After);
+            for frame in damaged(frame, shim) {
+                let expected = through(&mut engine, &frame, 1, 2).unwrap();
+
+                let got = exchange(&from, &to, &frame, &mut batch);
+
+                assert_eq!(got.as_ref(), Some(&expected), "{kind}, from {frame:02x?}");
+                sent += 1;
+            }
+        }
+        let status = switch.stop();
+        for (found, count) in engine.counters().iter() {
+            // The bridge's own messages carry no INT.
+            if !["no_int", "received"].contains(&found.name()) {
+                assert_eq!(outcome(&status, found.name()), count, "{kind} {} of {sent}", found.name());
+            }
+        }
+        assert!(outcome(&status, "malformed") > sent / 3, "{kind}: {status:?}");
+        assert_is_balanced(&status);
+    }
+}
+
+#[test]
+fn a_flood_of_malformed_int_is_only_counted() {
+    let Some(world) = World::new() else { return };
+    bridge(&world, FIRST);
+    let (from, to) = (socket(&world, A, "right"), socket(&world, SECOND, "left"));
+    let switch = world.switch_of(FIRST, &config(11, "dscp", &[], 2_000, ""));
+    let mut batch = Batch::new();
+    let frame = int_frames("dscp", 0).into_iter().find(|frame| frame.len() > 200).unwrap();
+    let layers = Layers::parse(Link::Ethernet, &frame, Strictness::Whole).unwrap().unwrap();
+    let shim = payload_at(&layers, TcpOptions::After);
+    let changes: [(usize, u8); 5] = [(0, 0x70), (1, 2), (4, 0x30), (6, 31), (9, 0xff)];
+    let mut sent = 0;
+    for _ in 0..100 {
+        for (at, value) in changes {
+            let mut frame = frame.clone();
+            frame[shim + at] = value;
+            assert_eq!(exchange(&from, &to, &frame, &mut batch), Some(frame));
+            sent += 1;
+        }
+    }
+    let status = switch.stop();
+    assert_eq!(outcome(&status, "malformed"), sent, "{status:?}");
+    let others = status.outcomes.iter().filter(|(name, _)| !["malformed", "no_int"].contains(name));
+    assert!(others.into_iter().all(|(_, count)| *count == 0), "{status:?}");
+    // Only the bridge's own group messages, which have an extension header, pass the engine.
+    assert_eq!(status.kernel["to_engine"], outcome(&status, "no_int"), "{status:?}");
+    assert_eq!(status.reports["sent"], 0, "{status:?}");
 }
