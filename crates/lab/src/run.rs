@@ -85,6 +85,7 @@ pub fn play(lab: &Lab, stop: &AtomicBool, mut progress: impl FnMut(f64, &str)) -
         seconds: began.elapsed().as_secs_f64(),
         steps: done,
         events: judge.kinds(),
+        backlog_drops: State::open(&lab.plan.name).ok().and_then(|state| state.facts.backlog_drops()),
         expectations,
     })
 }

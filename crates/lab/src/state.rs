@@ -6,6 +6,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use inband_linux::backlog;
 use serde::{Deserialize, Serialize};
 
 use crate::error::LabError;
@@ -36,6 +37,17 @@ pub struct Facts {
     pub faults: Vec<Fault>,
     /// Whether everything was started.
     pub is_complete: bool,
+    /// Packets that the machine had dropped in its backlog before the lab; none: unknown.
+    #[serde(default)]
+    pub dropped_before: Option<u64>,
+}
+
+impl Facts {
+    /// Packets that the machine has dropped in its backlog since the lab's creation; none: unknown.
+    #[must_use]
+    pub fn backlog_drops(&self) -> Option<u64> {
+        backlog::dropped().ok()?.checked_sub(self.dropped_before?)
+    }
 }
 
 impl State {
@@ -57,7 +69,8 @@ impl State {
         }
         fs::create_dir(folder.join("log")).map_err(LabError::files(&folder))?;
         let lock = lock(&folder)?;
-        let facts = Facts { name: name.to_owned(), ..Facts::default() };
+        let dropped_before = backlog::dropped().ok();
+        let facts = Facts { name: name.to_owned(), dropped_before, ..Facts::default() };
         let state = Self { folder, facts, _lock: lock };
         state.save()?;
         Ok(state)

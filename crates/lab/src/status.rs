@@ -24,6 +24,9 @@ pub struct Status {
     pub links: Vec<LinkStatus>,
     /// The faults in force.
     pub faults: Vec<Fault>,
+    /// Packets that the machine has dropped in its processors' backlogs since the lab's start, of the lab and of
+    /// everything else: they are in no other count. None: unknown.
+    pub backlog_drops: Option<u64>,
 }
 
 /// A host, a switch or another part of a lab.
@@ -144,5 +147,6 @@ pub fn status(state: &State) -> Result<Status, LabError> {
         links: links.collect(),
         nodes,
         faults: state.facts.faults.clone(),
+        backlog_drops: state.facts.backlog_drops(),
     })
 }

@@ -6,6 +6,7 @@
 #![allow(unsafe_code, reason = "system calls without a safe wrapper")]
 
 pub mod address;
+pub mod backlog;
 pub mod bpf;
 pub mod clock;
 pub mod device;

@@ -1,25 +1,20 @@
 //! Packets that the kernel has dropped in front of all sockets and programs.
 
+use inband_linux::backlog::{self, STATISTICS};
+
 use super::finding::{Area, Finding};
 use super::kernel::System;
 
 const COMMANDS: &[&str] = &["collect", "lab"];
-/// One line per processor; the second number of a line counts what did not fit into that processor's backlog.
-const STATISTICS: &str = "proc/net/softnet_stat";
 const LIMIT: &str = "proc/sys/net/core/netdev_max_backlog";
 /// Packets that may wait for a processor where many come at once.
 const ROOMY: u64 = 16_384;
 
 /// Reads the drops of all processors since the machine started; `None` where the kernel does not count them.
 pub(super) fn look(system: &System<'_>) -> Option<Finding> {
-    let dropped = system.text(STATISTICS).and_then(|text| dropped(&text))?;
+    let text = system.text(STATISTICS.trim_start_matches('/'))?;
+    let dropped = backlog::sum(&text)?;
     Some(judge(dropped, system.number(LIMIT)))
-}
-
-/// The sum over all processors; `None` where the text has another form.
-fn dropped(text: &str) -> Option<u64> {
-    let of_processor = |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(1)?, 16).ok();
-    text.lines().map(of_processor).sum()
 }
 
 fn judge(dropped: u64, limit: Option<u64>) -> Finding {

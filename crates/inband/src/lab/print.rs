@@ -22,6 +22,7 @@ pub(super) fn outcome(outcome: &Outcome) {
     let events: Vec<String> = outcome.events.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
     let events = if events.is_empty() { "none".into() } else { events.join(", ") };
     println!("events: {events}");
+    backlog(outcome.backlog_drops);
     let verdict = if outcome.passed { "as expected" } else { "NOT as expected" };
     println!("`{}`: {verdict}, after {:.1} s", outcome.name, outcome.seconds);
 }
@@ -58,6 +59,16 @@ pub(super) fn status(status: &Status) {
     }
     for fault in &status.faults {
         println!("  fault: {fault}");
+    }
+    backlog(status.backlog_drops);
+}
+
+/// Prints what the machine has dropped without any other count, if anything.
+fn backlog(dropped: Option<u64>) {
+    if let Some(dropped @ 1..) = dropped {
+        println!(
+            "  {dropped} packets dropped in the machine's backlog: `inband doctor` shows how to make it larger"
+        );
     }
 }
 

@@ -74,6 +74,7 @@ fn a_run_that_goes_as_expected_leaves_nothing() {
     assert_eq!(code, 0, "{out}{messages}");
     let outcome = json(&out);
     assert_eq!((&outcome["passed"], &outcome["steps"][0]["exit_code"]), (&true.into(), &0.into()), "{out}");
+    assert!(outcome["backlog_drops"].is_u64(), "{out}");
     assert!(world.is_gone());
 }
 
@@ -100,6 +101,8 @@ fn whatever_was_killed_down_leaves_nothing() {
     let (_, status, _) = world.lab(&["status", "TOPOLOGY", "--json"]);
     let status = json(&status);
     assert_eq!(status["is_healthy"], false);
+    // Of the whole machine, so that only its presence is certain.
+    assert!(status["backlog_drops"].is_u64(), "{status}");
     let (code, _, messages) = world.lab(&["down", "NAME"]);
     assert_eq!(code, 0, "{messages}");
     assert!(world.is_gone());
