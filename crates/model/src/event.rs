@@ -1,7 +1,7 @@
 //! Events: what the collector announces to people.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -71,6 +71,13 @@ impl Event {
     #[must_use]
     pub fn kind(&self) -> EventKind {
         self.detail.kind()
+    }
+
+    /// The nodes that it names, and those that reported it.
+    #[must_use]
+    pub fn nodes(&self) -> BTreeSet<NodeId> {
+        let reporters = self.evidence.iter().map(|report| report.node_id);
+        reporters.chain(self.detail.nodes()).collect()
     }
 
     /// The event's id: the same for its beginning and its end.

@@ -6,6 +6,8 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::NodeId;
+
 /// Defines the kinds, their names and the details of their events from [`event_kinds!`](crate::event_kinds!).
 macro_rules! define {
     ($($(#[$setting:meta])+ $detector:ident {
@@ -52,6 +54,14 @@ macro_rules! define {
                     $($(Self::$kind(_) => EventKind::$kind,)+)+
                 }
             }
+
+            /// The nodes that it names, in its own order; a node may be in it more than once.
+            #[must_use]
+            pub fn nodes(&self) -> Vec<NodeId> {
+                match self {
+                    $($(Self::$kind(detail) => detail.nodes(),)+)+
+                }
+            }
         }
     };
 }
@@ -78,9 +88,10 @@ impl JsonSchema for EventKind {
 /// The register of events: passes its rows to the macro `$define`.
 ///
 /// A row is a detector with the kinds of events it announces, under a sentence that describes its settings. A
-/// kind has a file here with a type of the kind's name, which holds what only its events have. A detector has
-/// a module in the collector with its settings, its state and its events; its table below `[events]` has its
-/// name. A detector without settings has `serde(skip)`.
+/// kind has a file here with a type of the kind's name, which holds what only its events have; its method
+/// `nodes` returns the nodes that they name. A detector has a module in the collector with its settings, its
+/// state and its events; its table below `[events]` has its name. A detector without settings has
+/// `serde(skip)`.
 #[macro_export]
 macro_rules! event_kinds {
     ($define:ident) => {
@@ -208,3 +219,6 @@ impl fmt::Display for EventKind {
         f.write_str(self.name())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Hop;
+use crate::{Hop, NodeId};
 
 /// The hops of a packet, first hop first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,12 @@ impl Path {
     #[must_use]
     pub fn hops(&self) -> &[Hop] {
         &self.0
+    }
+
+    /// The nodes of the hops, first hop first.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        self.0.iter().map(|hop| hop.node_id).collect()
     }
 
     /// The path's id.

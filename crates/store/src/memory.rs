@@ -4,7 +4,6 @@ use inband_model::table::{EventRow, LedgerRow};
 use inband_model::{Event, EventId, HopColumns, PathObservation, ReportBytes};
 
 use crate::batch::{Batch, evidence_rows};
-use crate::event_nodes::event_nodes;
 
 /// The rows of one log.
 #[derive(Debug, Clone, Default)]
@@ -111,6 +110,6 @@ fn event_row(event: &Event) -> EventRow {
         silenced: event.silenced,
         end_reason: event.end_reason,
         id: EventId::of(event.kind(), &event.key, event.first),
-        nodes: event_nodes(event).into_iter().fold(" ".to_owned(), |nodes, node| format!("{nodes}{node} ")),
+        nodes: event.nodes().into_iter().fold(" ".to_owned(), |nodes, node| format!("{nodes}{} ", node.0)),
     }
 }

@@ -50,6 +50,9 @@ ends = ["leaf2:11", "spine1"]
 ends = ["leaf2:12", "spine2"]
 "#;
 
+/// The interface of leaf1 to the link that breaks.
+const BROKEN: u16 = 11;
+
 /// Before the failure, 200 datagrams and a stream of full-sized segments arrive bit for bit; then a link
 /// breaks.
 const BREAK: &str = r#"
@@ -82,7 +85,7 @@ event = "path-change"
 after = "4s"
 by = "12s"
 [[expect]]
-only = ["new-flow", "path-change"]
+only = ["new-flow", "path-change", "drop"]
 by = "12s"
 "#;
 
@@ -106,6 +109,13 @@ fn check_broken_link(datapaths: [&str; 4]) {
     for (step, packets) in [(0, 200), (1, 300)] {
         let received = json(outcome["steps"][step]["output"].as_str().unwrap());
         assert_eq!((&received["received"], &received["wrong"]), (&packets.into(), &0.into()), "{out}");
+    }
+    // Packets may come to the link while it goes down, and before the routes have changed.
+    let events = world.ask("/api/v1/events?kind=drop");
+    for event in events.as_array().unwrap() {
+        let detail = &event["detail"];
+        assert_eq!(detail["reason"], 71, "the queue of a device that is down: {event}");
+        assert_eq!(detail["egress_interface"], BROKEN, "{event}");
     }
     assert_ledger_is_clean(&world.ask("/api/v1/ledger")["total"]);
     let (_, status, _) = world.lab(&["status", "NAME", "--json"]);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::LinkEnds;
+use crate::{LinkEnds, NodeId};
 
 /// The clocks at both ends of a link run at different speeds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,4 +11,12 @@ pub struct ClockDrift {
     pub link: LinkEnds,
     /// Nanoseconds per second that the clock at the end of the link gains on the clock at its beginning.
     pub ns_per_second: i64,
+}
+
+impl ClockDrift {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        self.link.nodes()
+    }
 }

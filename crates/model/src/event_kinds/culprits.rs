@@ -34,6 +34,14 @@ pub struct Culprits {
     pub coverage_permille: Option<u64>,
 }
 
+impl Culprits {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}
+
 /// A flow's share of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CulpritFlow {

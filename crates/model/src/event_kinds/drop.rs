@@ -34,6 +34,14 @@ pub struct Drop {
     pub flows: Vec<Flow>,
 }
 
+impl Drop {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}
+
 /// What dropped packets mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

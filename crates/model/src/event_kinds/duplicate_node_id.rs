@@ -14,3 +14,11 @@ pub struct DuplicateNodeId {
     /// The addresses.
     pub addresses: Vec<IpAddr>,
 }
+
+impl DuplicateNodeId {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}

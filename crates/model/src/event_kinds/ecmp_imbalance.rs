@@ -20,6 +20,14 @@ pub struct EcmpImbalance {
     pub by_utilization: bool,
 }
 
+impl EcmpImbalance {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}
+
 /// The load of one link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkRate {

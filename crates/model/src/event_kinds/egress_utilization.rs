@@ -21,6 +21,14 @@ pub struct EgressUtilization {
     pub reported_bytes: u64,
 }
 
+impl EgressUtilization {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}
+
 /// A flow that fills an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FillingFlow {

@@ -18,3 +18,11 @@ pub struct LatencyChange {
     /// The latency from here on.
     pub new: Nanos,
 }
+
+impl LatencyChange {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}

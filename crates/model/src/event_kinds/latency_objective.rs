@@ -20,3 +20,11 @@ pub struct LatencyObjective {
     /// Reports over the bound.
     pub over: u64,
 }
+
+impl LatencyObjective {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}

@@ -20,3 +20,11 @@ pub struct LatencySpike {
     /// Spikes announced as this one: more than 1 where they followed each other closely.
     pub episodes: u64,
 }
+
+impl LatencySpike {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}

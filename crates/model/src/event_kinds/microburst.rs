@@ -26,6 +26,14 @@ pub struct Microburst {
     pub utilization: Option<u32>,
 }
 
+impl Microburst {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}
+
 /// The bound a burst stayed within.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum BurstClass {

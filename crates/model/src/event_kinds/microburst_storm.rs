@@ -16,3 +16,11 @@ pub struct MicroburstStorm {
     /// Microbursts in the last second.
     pub bursts: u64,
 }
+
+impl MicroburstStorm {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}

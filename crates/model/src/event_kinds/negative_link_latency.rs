@@ -13,6 +13,14 @@ pub struct NegativeLinkLatency {
     pub lowest_ns: i64,
 }
 
+impl NegativeLinkLatency {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        self.link.nodes()
+    }
+}
+
 /// A link, in the direction packets take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkEnds {
@@ -24,4 +32,12 @@ pub struct LinkEnds {
     pub to: NodeId,
     /// The interface they enter it by.
     pub ingress_interface: Option<u16>,
+}
+
+impl LinkEnds {
+    /// Both ends.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.from, self.to]
+    }
 }

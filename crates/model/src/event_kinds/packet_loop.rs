@@ -20,6 +20,14 @@ pub struct Loop {
     pub support: Vec<LoopSupport>,
 }
 
+impl Loop {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        [vec![self.node_id], self.path.nodes()].concat()
+    }
+}
+
 /// Further evidence of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Flow, Path};
+use crate::{Flow, NodeId, Path};
 
 /// A flow takes another path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,14 @@ pub struct PathChange {
     pub old: Path,
     /// The path from the change on.
     pub new: Path,
+}
+
+impl PathChange {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        [self.old.nodes(), self.new.nodes()].concat()
+    }
 }
 
 /// What kind of change of path it is.

@@ -17,6 +17,14 @@ pub struct PathPolicy {
     pub violation: Violation,
 }
 
+impl PathPolicy {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        [self.path.nodes(), self.violation.nodes()].concat()
+    }
+}
+
 /// How a path breaks a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -33,4 +41,15 @@ pub enum Violation {
     TooManyHops(u8),
     /// The path back does not pass the same nodes.
     Asymmetric,
+}
+
+impl Violation {
+    /// The nodes that it names.
+    fn nodes(self) -> Vec<NodeId> {
+        match self {
+            Self::MissesNode(node) | Self::PassesNode(node) => vec![node],
+            Self::MissesLink(from, to) | Self::TakesLink(from, to) => vec![from, to],
+            Self::TooManyHops(_) | Self::Asymmetric => Vec::new(),
+        }
+    }
 }

@@ -26,6 +26,14 @@ pub struct QueueCongestion {
     pub episodes: u64,
 }
 
+impl QueueCongestion {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}
+
 /// Whether an episode begins or ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

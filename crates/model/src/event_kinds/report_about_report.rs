@@ -12,3 +12,11 @@ pub struct ReportAboutReport {
     /// The flow of the reports.
     pub flow: Flow,
 }
+
+impl ReportAboutReport {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}

@@ -24,3 +24,11 @@ pub struct ReportLoss {
     /// Length of the window.
     pub window: Nanos,
 }
+
+impl ReportLoss {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}

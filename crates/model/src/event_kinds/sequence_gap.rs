@@ -14,3 +14,11 @@ pub struct SequenceGap {
     /// Packets lost: of all packets, because the source numbers each one.
     pub lost: u64,
 }
+
+impl SequenceGap {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}

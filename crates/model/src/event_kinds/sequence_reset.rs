@@ -20,3 +20,11 @@ pub struct SequenceReset {
     /// The sequence number that arrived.
     pub sequence: u32,
 }
+
+impl SequenceReset {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}

@@ -20,3 +20,11 @@ pub struct SilentLoss {
     /// How long the next node has not reported the latest of them.
     pub silent_for: Nanos,
 }
+
+impl SilentLoss {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.from, self.to]
+    }
+}

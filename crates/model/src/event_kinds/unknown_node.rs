@@ -14,3 +14,11 @@ pub struct UnknownNode {
     /// Where its reports come from; `None` for a node that appears only on metadata stacks.
     pub address: Option<IpAddr>,
 }
+
+impl UnknownNode {
+    /// The nodes that it names.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        vec![self.node_id]
+    }
+}

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use inband_model::{Event, EventId, EventKind, EventView, Flow, FlowId, Nanos, Phase, Severity};
-use inband_store::{Cell, Limits, QueryError, event_nodes};
+use inband_model::{Event, EventId, EventKind, EventView, Flow, FlowId, Nanos, NodeId, Phase, Severity};
+use inband_store::{Cell, Limits, QueryError};
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::Value;
@@ -36,7 +36,7 @@ impl Filter {
             && self.kind.is_none_or(|kind| kind == event.kind())
             && self.severity.is_none_or(|severity| event.severity >= severity)
             && self.key.as_ref().is_none_or(|key| event.key.contains(key))
-            && self.node.is_none_or(|node| event_nodes(event).contains(&node))
+            && self.node.is_none_or(|node| event.nodes().contains(&NodeId(node)))
             && self.flow.is_none_or(|flow| is_about_flow(event, flow))
     }
 }

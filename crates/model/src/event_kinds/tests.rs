@@ -1,9 +1,8 @@
 use std::collections::BTreeSet;
 
-use inband_model::Event;
 use serde_json::{Value, json};
 
-use super::event_nodes;
+use crate::Event;
 
 /// The nodes of an event of this kind with this detail, without evidence.
 fn nodes(kind: &str, detail: &Value) -> BTreeSet<u32> {
@@ -12,7 +11,7 @@ fn nodes(kind: &str, detail: &Value) -> BTreeSet<u32> {
         "confidence": "certain", "evidence": [], "phase": "once",
     }))
     .unwrap();
-    event_nodes(&event)
+    event.nodes().into_iter().map(|node| node.0).collect()
 }
 
 fn flow() -> Value {
@@ -54,7 +53,6 @@ fn the_nodes_of_paths_links_and_single_nodes_are_found() {
     );
 }
 
-/// Their names contain `to`, `hops` or `path`, as those of fields for nodes do.
 #[test]
 fn other_numbers_are_no_nodes() {
     let loss = json!({ "flow": flow(), "node_id": 41, "lost": 3 });
