@@ -11,6 +11,7 @@ mod counters;
 mod drops;
 mod fast_path;
 mod obstacle;
+mod ports;
 mod programs;
 mod way;
 

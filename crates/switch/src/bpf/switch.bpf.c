@@ -26,9 +26,20 @@ struct {
 	__type(value, struct config);
 } CONFIG SEC(".maps");
 
-/* By the index of the device. */
+/* The number of each interface by the index of its device. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_PORTS);
+	__type(key, __u32);
+	__type(value, __u32);
+} NUMBERS SEC(".maps");
+
+/*
+ * By the number of the interface. An array is changed in place; the kernel gives the old place of a changed
+ * hash entry to the next one at once, while a program may still read it.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, MAX_PORTS);
 	__type(key, __u32);
 	__type(value, struct port);
@@ -80,7 +91,9 @@ static __always_inline void count_traffic(const struct port *port, enum count pa
 
 static __always_inline const struct port *port_of(__u32 device)
 {
-	return bpf_map_lookup_elem(&PORTS, &device);
+	const __u32 *number = bpf_map_lookup_elem(&NUMBERS, &device);
+
+	return number ? bpf_map_lookup_elem(&PORTS, number) : 0;
 }
 
 /* The number of packets that this one will be on a wire. */

@@ -124,6 +124,11 @@ impl PortSettings {
         }
     }
 
+    /// The interface's position among the interfaces.
+    pub(super) const fn number(&self) -> u32 {
+        self.number
+    }
+
     /// The settings for a switch whose narrowest device carries packets of `narrowest` bytes.
     pub(super) fn with_narrowest(self, narrowest: u32) -> Self {
         // Packets that come in at an edge have no INT.

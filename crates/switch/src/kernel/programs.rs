@@ -3,20 +3,21 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use aya::maps::{Array, DevMap, HashMap, PerCpuArray};
+use aya::maps::{Array, DevMap, PerCpuArray};
 use aya::programs::{SchedClassifier, Xdp};
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
 use inband_linux::tcx::{self, Direction, Order};
 use inband_linux::xdp::{self, XdpMode};
-use zerocopy::IntoBytes;
 
 use super::abi::{PortSettings, Settings};
+use super::ports::Ports;
 use crate::error::SwitchError;
 
 /// The programs in the kernel; what is attached is detached when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Programs {
     ebpf: Ebpf,
+    ports: Ports,
     links: Vec<OwnedFd>,
 }
 
@@ -54,8 +55,9 @@ static OBJECT: &[u8] = include_bytes_aligned!("../bpf/switch.bpf.o");
 impl Programs {
     /// Loads the programs; they are idle.
     pub(super) fn load() -> Result<Self, SwitchError> {
-        let ebpf = EbpfLoader::new().load(OBJECT).map_err(fault("load the programs"))?;
-        let mut programs = Self { ebpf, links: Vec::new() };
+        let mut ebpf = EbpfLoader::new().load(OBJECT).map_err(fault("load the programs"))?;
+        let ports = Ports::of(&mut ebpf).map_err(fault("load the programs"))?.ok_or_else(missing)?;
+        let mut programs = Self { ebpf, ports, links: Vec::new() };
         for name in [ARRIVE, LEAVE] {
             programs.classifier(name)?.load().map_err(fault("load a program"))?;
         }
@@ -73,12 +75,7 @@ impl Programs {
 
     /// Makes the device with this index an interface of the switch, or changes its settings.
     pub(super) fn set_port(&mut self, device: u32, settings: &PortSettings) -> Result<(), SwitchError> {
-        let mut bytes = [0; size_of::<PortSettings>()];
-        bytes.copy_from_slice(settings.as_bytes());
-        let map = self.ebpf.map_mut("PORTS").ok_or_else(missing)?;
-        let mut ports: HashMap<_, u32, [u8; size_of::<PortSettings>()]> =
-            HashMap::try_from(map).map_err(fault("add an interface"))?;
-        ports.insert(device, bytes, 0).map_err(fault("add an interface"))
+        self.ports.set(device, settings).map_err(fault("add an interface"))
     }
 
     /// Attaches both programs to the device with this index, until they are dropped: before other programs on
@@ -147,3 +144,6 @@ where
 {
     move |reason| SwitchError::system(what)(io::Error::other(reason))
 }
+
+#[cfg(test)]
+mod tests;
