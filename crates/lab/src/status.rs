@@ -24,8 +24,8 @@ pub struct Status {
     pub links: Vec<LinkStatus>,
     /// The faults in force.
     pub faults: Vec<Fault>,
-    /// Packets that the machine has dropped in its processors' backlogs since the lab's start, of the lab and of
-    /// everything else: they are in no other count. None: unknown.
+    /// Packets that the machine has dropped in its processors' backlogs since the lab's start, of the lab and
+    /// of everything else: they are in no other count. None: unknown.
     pub backlog_drops: Option<u64>,
 }
 

@@ -19,8 +19,8 @@ pub struct Outcome {
     pub expectations: Vec<Judgement>,
     /// The numbers of events that the collector announced, by kind.
     pub events: BTreeMap<String, usize>,
-    /// Packets that the machine has dropped in its processors' backlogs since the lab's start, of the lab and of
-    /// everything else: they are in no other count. None: unknown.
+    /// Packets that the machine has dropped in its processors' backlogs since the lab's start, of the lab and
+    /// of everything else: they are in no other count. None: unknown.
     pub backlog_drops: Option<u64>,
 }
 
