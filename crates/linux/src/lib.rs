@@ -9,6 +9,7 @@ pub mod address;
 pub mod backlog;
 pub mod bpf;
 pub mod clock;
+pub mod connected;
 pub mod device;
 pub mod ethtool;
 pub mod frames;

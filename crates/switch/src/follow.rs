@@ -110,15 +110,7 @@ impl Follower {
     /// Reads the tables for the first time, and starts to follow them; passes own addresses to `guard`.
     pub(crate) fn start(mut guard: Guard) -> Result<Self, SwitchError> {
         let fault = || SwitchError::system("follow the kernel's routes");
-        let groups = [
-            Group::Link,
-            Group::Neighbour,
-            Group::Ipv4Address,
-            Group::Ipv4Route,
-            Group::Ipv6Address,
-            Group::Ipv6Route,
-        ];
-        let mut monitor = Monitor::open(&groups).map_err(fault())?;
+        let mut monitor = Monitor::open(&Group::ALL).map_err(fault())?;
         let mut netlink = Netlink::open().map_err(fault())?;
         let tables = read(&mut netlink).map_err(fault())?;
         guard.allow(&tables.own).map_err(fault())?;

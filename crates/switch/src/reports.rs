@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
+use inband_linux::connected::{self, Sending};
 use inband_node::config::ReportConfig;
 use inband_node::{Node, Output, OwnPacket, ReportDatagram};
 use inband_wire::Link;
@@ -29,8 +30,6 @@ struct Sender {
 }
 
 const RETRY_NS: u64 = 1_000_000_000;
-/// How often a datagram is sent at most; each try but the last met the refusal of an earlier datagram.
-const MAX_TRIES: u32 = 8;
 
 impl Senders {
     /// Opens a socket for each session; a collector that cannot be reached is retried later.
@@ -65,21 +64,14 @@ impl Senders {
             self.failed += 1;
             return;
         };
-        for _ in 0..MAX_TRIES {
-            match socket.send(datagram.payload) {
-                Ok(_) => {
-                    self.sent += 1;
-                    return;
-                }
-                // An earlier datagram met a closed port; this one has not been sent yet.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                    self.refused += 1;
-                    self.sent = self.sent.saturating_sub(1);
-                }
-                Err(_) => break,
-            }
+        let Sending { is_sent, refused } = connected::send(socket, datagram.payload);
+        self.refused += refused;
+        self.sent = self.sent.saturating_sub(refused);
+        if is_sent {
+            self.sent += 1;
+        } else {
+            self.failed += 1;
         }
-        self.failed += 1;
     }
 }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use inband_linux::clock;
+use inband_linux::connected::{self, Sending};
 use inband_node::ReportDatagram;
 use inband_node::config::ReportConfig;
 use rustix::net::sockopt::{set_ip_tos, set_ipv6_tclass};
@@ -34,8 +35,6 @@ struct Sender {
 
 /// How often a route to the collector is looked up, nanoseconds.
 const RETRY_NS: u64 = 1_000_000_000;
-/// How often a datagram is sent at most; each try but the last met the refusal of an earlier datagram.
-const MAX_TRIES: u32 = 8;
 
 impl Senders {
     /// Opens a socket for each session; a collector that cannot be reached is noted and retried later.
@@ -62,21 +61,14 @@ impl Senders {
             self.failed += 1;
             return;
         };
-        for _ in 0..MAX_TRIES {
-            match socket.send(datagram.payload) {
-                Ok(_) => {
-                    self.sent += 1;
-                    return;
-                }
-                // An earlier datagram met a closed port; this one has not been sent yet.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                    self.refused += 1;
-                    self.sent = self.sent.saturating_sub(1);
-                }
-                Err(_) => break,
-            }
+        let Sending { is_sent, refused } = connected::send(socket, datagram.payload);
+        self.refused += refused;
+        self.sent = self.sent.saturating_sub(refused);
+        if is_sent {
+            self.sent += 1;
+        } else {
+            self.failed += 1;
         }
-        self.failed += 1;
     }
 }
 

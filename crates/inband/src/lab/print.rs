@@ -67,7 +67,8 @@ pub(super) fn status(status: &Status) {
 fn backlog(dropped: Option<u64>) {
     if let Some(dropped @ 1..) = dropped {
         println!(
-            "  {dropped} packets dropped in the machine's backlog: `inband doctor` shows how to make it larger"
+            "  {dropped} packets dropped in the machine's backlog: `inband doctor` shows how to make it \
+             larger"
         );
     }
 }

@@ -89,8 +89,8 @@ fn pass_host_int(domain: &Domain, checksum: &str) {
         assert!(started > 200 && receiver["outcomes"]["stripped"] == started, "{sender} {receiver}");
     }
     for (sink, source) in [(102, 101), (101, 102)] {
-        // Before TCP options, `decode` recognises Host-INT only by its own mark; another one is used here, and
-        // bytes of a timestamp may look like a header of 2.1.
+        // Before TCP options, `decode` recognises Host-INT only by its own mark; another one is used here,
+        // and bytes of a timestamp may look like a header of 2.1.
         let paths = reports.iter().filter(|report| report["node_id"] == sink).filter_map(|report| {
             let int = Some(&report["reports"][0]["int"][0]).filter(|int| int["version"] == "host-0.5")?;
             let hops = int["hops"].as_array()?;

@@ -28,6 +28,12 @@ pub enum Group {
     Ipv6Route = 0x400,
 }
 
+impl Group {
+    /// Every group.
+    pub const ALL: [Self; 6] =
+        [Self::Link, Self::Neighbour, Self::Ipv4Address, Self::Ipv4Route, Self::Ipv6Address, Self::Ipv6Route];
+}
+
 /// The result of [`Monitor::poll`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]

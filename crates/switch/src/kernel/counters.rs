@@ -21,15 +21,7 @@ impl KernelCounters {
     /// # Errors
     /// An error of the kernel.
     pub(super) fn start() -> io::Result<Self> {
-        let monitor = Monitor::open(&[
-            Group::Link,
-            Group::Neighbour,
-            Group::Ipv4Address,
-            Group::Ipv4Route,
-            Group::Ipv6Address,
-            Group::Ipv6Route,
-        ])?;
-        Ok(Self { monitor, netlink: Netlink::open()?, changes: 0 })
+        Ok(Self { monitor: Monitor::open(&Group::ALL)?, netlink: Netlink::open()?, changes: 0 })
     }
 
     /// The number of changes so far.

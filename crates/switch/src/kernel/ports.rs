@@ -10,7 +10,8 @@ use super::abi::PortSettings;
 
 /// The maps of interfaces.
 pub(super) struct Ports {
-    /// By number. An array is changed in place, so that a program at work never reads another interface's settings.
+    /// By number. An array is changed in place, so that a program at work never reads another interface's
+    /// settings.
     settings: Array<MapData, [u8; size_of::<PortSettings>()]>,
     /// The number of each interface by the index of its device.
     numbers: HashMap<MapData, u32, u32>,

@@ -66,7 +66,7 @@ impl Path {
     }
 }
 
-/// Adds a route to the first switch's tables, and waits until it is announced.
+/// Adds a route to the first switch's tables.
 fn change_routes(world: &World) {
     assert!(world.run(FIRST, "ip route add blackhole 198.51.100.0/24"));
 }

@@ -74,8 +74,8 @@ fn a_bottleneck_shows_its_depth_within_a_packet_and_the_latency_that_follows_fro
     assert!(exact * 10 >= hops.len() * 9, "{exact} of {} latencies are exact", hops.len());
 }
 
-/// The depth is that of a link of this rate at the time the packet came, within a packet. It is less where the
-/// machine runs other processes before the switch takes the packet: others have left the queue by then.
+/// The depth is that of a link of this rate at the time the packet came, within a packet. It is less where
+/// the machine runs other processes before the switch takes the packet: others have left the queue by then.
 fn assert_depth(hops: &[[Hop; 2]]) {
     let (mut free_at, mut starts) = (0, Vec::new());
     let mut exact = 0;

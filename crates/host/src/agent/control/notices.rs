@@ -55,7 +55,8 @@ impl Notices {
     /// Reports that another program has the agents' port on a device.
     pub(super) fn notice_port(&mut self, device: &str, port: u16) {
         self.waiting.push(format!(
-            "another program has UDP port {port}: no other host gets a lease for INT by {device} until it is free"
+            "another program has UDP port {port}: no other host gets a lease for INT by {device} until it \
+             is free"
         ));
     }
 
