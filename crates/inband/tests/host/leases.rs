@@ -72,11 +72,18 @@ fn leases_begin_when_the_agents_port_is_free() {
     let Some(world) = World::new(Offloads::On) else { return };
     // The kernel may give this port to any program.
     let other = world.inside(Place::B, || UdpSocket::bind(("::", CONTROL_PORT)).unwrap());
-    let Some(b) = Agent::start(&world, Place::B, &domain()) else { return };
+    let Some(mut b) = Agent::start(&world, Place::B, &domain()) else { return };
     let Some(a) = Agent::start(&world, Place::A, &domain()) else { return };
 
     talk(&world, WHILE);
     drop(other);
+    loop {
+        let message = b.next_message();
+        assert!(!message.is_empty(), "the agent has ended");
+        if message.contains("is free") {
+            break;
+        }
+    }
     talk(&world, 2 * WHILE);
 
     let (a, b) = (a.stop(), b.stop());
