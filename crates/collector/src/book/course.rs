@@ -33,6 +33,9 @@ impl Course {
     /// An event that ends when its end is announced.
     pub(crate) const UNTIL_ENDED: Self = Self { quiet: None, counts: Counts::Since };
 
+    /// An event whose latest announcement is complete, and that ends when its end is announced.
+    pub(crate) const COMPLETE_UNTIL_ENDED: Self = Self { quiet: None, counts: Counts::All };
+
     /// An event whose announcements add up, and that ends after `quiet` without one, at least [`MIN_QUIET`].
     pub(crate) fn until_quiet(quiet: Nanos) -> Self {
         Self { quiet: Some(quiet.max(MIN_QUIET)), counts: Counts::Since }

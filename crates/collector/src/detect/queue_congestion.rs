@@ -148,11 +148,12 @@ impl Queue {
         let is_first = self.episode.is_none();
         let is_recurring = is_first && self.recurrence.note(settings, hop.now());
         let episode = self.episode.get_or_insert_with(|| Episode::begin(settings, hop, is_recurring));
-        if is_first {
-            outbox.begin(episode.announce(self.place), Course::UNTIL_ENDED);
-        } else if !episode.goes_on(settings, self.units, hop) {
+        if !is_first && !episode.goes_on(settings, self.units, hop) {
             self.calm_down(hop.now(), utilization, steps);
             return None;
+        }
+        if episode.is_announcement_due() {
+            outbox.begin(episode.announce(self.place), Course::COMPLETE_UNTIL_ENDED);
         }
         episode.note_utilization(utilization);
         let due = episode.due(settings);

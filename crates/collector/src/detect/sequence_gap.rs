@@ -148,7 +148,10 @@ impl State {
             return;
         };
         numbered.seen_at = now;
-        match numbered.sequence.arrive(&self.ledger, now, number) {
+        let arrival = numbered.sequence.arrive(&self.ledger, now, number);
+        // A late packet may have been counted as lost.
+        numbered.told = numbered.told.min(numbered.sequence.lost());
+        match arrival {
             Arrival::InOrder => return,
             Arrival::Gap(_) => numbered.report = report,
             _ => {}

@@ -31,7 +31,7 @@ pub struct Sequence {
     lost_unknown: u64,
 }
 
-/// Reports in unbroken sequence that are all of one kind.
+/// Reports in unbroken sequence that are all behind the expected number.
 #[derive(Debug, Default)]
 struct Run {
     next: u32,
@@ -94,9 +94,6 @@ impl Sequence {
         if arrival != Arrival::Late {
             self.late_run = Run::default();
         }
-        if arrival != Arrival::Duplicate {
-            self.repeated_run = Run::default();
-        }
         if !matches!(arrival, Arrival::Duplicate | Arrival::Reordered | Arrival::Late) {
             self.advanced_at = self.advanced_at.max(now);
             if number < settings.reset_below {
@@ -150,11 +147,14 @@ impl Sequence {
             self.window.mark(number);
             return Arrival::InOrder;
         }
-        if ahead < self.space.half() {
-            return self.step_forward(settings, now, silence, ahead);
-        }
-        if silence > settings.reset_silence() && number < settings.reset_below {
+        let is_ahead = ahead < self.space.half();
+        // A step past zero may be a loss before the numbers wrap: only a small one is taken for that.
+        let wraps_soon = is_ahead && (number >= ahead || ahead <= self.window.size());
+        if silence > settings.reset_silence() && number < settings.reset_below && !wraps_soon {
             return self.reset(number);
+        }
+        if is_ahead {
+            return self.step_forward(settings, now, silence, ahead);
         }
         let behind = self.space.distance(number, self.expected);
         if behind <= self.window.size() {
@@ -180,38 +180,41 @@ impl Sequence {
     }
 
     fn look_back(&mut self, settings: &LedgerSettings, now: Nanos, number: u32, behind: u32) -> Arrival {
-        if self.window.mark(number) {
-            return self.repeat(settings, now, number);
+        let is_known = behind <= self.known_behind;
+        let has_arrived = self.window.mark(number);
+        if is_known && !has_arrived {
+            self.repeated_run = Run::default();
+            if !self.gaps.fill(self.space, number) {
+                // Its gap was already confirmed, so it is counted as lost.
+                self.lost = self.lost.saturating_sub(1);
+            }
+            return Arrival::Reordered;
         }
-        let was_missing = behind <= self.known_behind;
-        if was_missing && !self.gaps.fill(self.space, number) {
-            // Its gap was already confirmed, so it is counted as lost.
-            self.lost = self.lost.saturating_sub(1);
+        if self.begins_again(settings, now, number) {
+            return self.reset(number);
         }
-        Arrival::Reordered
+        if has_arrived { Arrival::Duplicate } else { Arrival::Reordered }
     }
 
-    /// Distinguishes a copy of a report from the reports of a node that restarted soon after it began, so
-    /// that all its numbers have been accepted before.
+    /// Distinguishes a copy of a report, or a report from before the first one of the stream, from the reports
+    /// of a node that restarted soon after it began, so that none of its numbers is ahead or missing.
     ///
     /// A copy is at most `confirm_after` later than its original. So a run of numbers that begins with a
     /// small one is a restart when that number first arrived longer ago, or when the run lasts longer without
     /// a new number.
-    fn repeat(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
+    fn begins_again(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> bool {
         let Run { next, length } = self.repeated_run;
         let goes_on = length > 0 && self.space.distance(next, number) < RUN_SLACK;
         let length =
             if goes_on { length.saturating_add(1) } else { u32::from(number < settings.reset_below) };
         let original_at = if number < settings.reset_below { self.small_at } else { self.advanced_at };
         let is_old = now.since(original_at) >= settings.confirm_after();
-        if length > 0 && length >= settings.reset_run && is_old {
-            return self.reset(number);
-        }
         self.repeated_run = Run { next: self.space.forward(number, 1), length };
-        Arrival::Duplicate
+        length > 0 && length >= settings.reset_run && is_old
     }
 
     fn be_late(&mut self, settings: &LedgerSettings, number: u32) -> Arrival {
+        self.repeated_run = Run::default();
         let length = if number == self.late_run.next { self.late_run.length + 1 } else { 1 };
         if length >= settings.reset_run {
             return self.reset(number);
@@ -240,10 +243,12 @@ impl Sequence {
         self.window.mark(number);
         self.expected = self.space.forward(number, 1);
         self.known_behind = 1;
+        self.repeated_run = Run::default();
     }
 
     /// Advances `expected` by `steps` numbers, none of which has arrived yet.
     fn advance(&mut self, now: Nanos, steps: u32) {
+        self.repeated_run = Run::default();
         self.window.slide(self.expected, steps);
         self.expected = self.space.forward(self.expected, steps);
         self.known_behind = self.known_behind.saturating_add(steps).min(self.window.size());

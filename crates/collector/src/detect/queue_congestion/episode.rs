@@ -14,6 +14,8 @@ use super::settings::CongestionSettings;
 pub(super) struct Episode {
     first: ReportReference,
     last: ReportReference,
+    /// When it was last announced; `None`: not yet.
+    announced_at: Option<Nanos>,
     reports: u64,
     queue_reports: u64,
     quota: u64,
@@ -34,6 +36,7 @@ impl Episode {
         let mut episode = Self {
             first: sample.report(),
             last: sample.report(),
+            announced_at: None,
             reports: 0,
             queue_reports: 0,
             quota: settings.quota,
@@ -119,8 +122,14 @@ impl Episode {
         self.last.received_at
     }
 
-    /// Announces the beginning.
-    pub(super) fn announce(&self, place: Place) -> Event {
+    /// Whether the beginning is to be announced, or what has been reported since.
+    pub(super) fn is_announcement_due(&self) -> bool {
+        self.announced_at.is_none_or(|at| self.last.received_at.since(at) >= ANNOUNCED_EVERY)
+    }
+
+    /// Announces the beginning, and later the episode so far.
+    pub(super) fn announce(&mut self, place: Place) -> Event {
+        self.announced_at = Some(self.last.received_at);
         self.event(place, CongestionPhase::Begin, self.last.received_at)
     }
 
@@ -167,6 +176,9 @@ impl Episode {
         }
     }
 }
+
+/// How often the state of an episode is announced.
+const ANNOUNCED_EVERY: Nanos = Nanos::from_secs(1);
 
 #[inline]
 fn exceeds(settings: &CongestionSettings, units: NodeUnits, sample: &Sample<'_>) -> bool {

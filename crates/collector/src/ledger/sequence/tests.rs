@@ -184,6 +184,34 @@ fn a_small_number_after_long_silence_is_a_restart_without_loss() {
 }
 
 #[test]
+fn a_small_number_after_long_silence_is_a_restart_also_where_it_is_ahead() {
+    let size = 1 << 22;
+    let restart = |before_the_wrap: u32, silence: Nanos, number: u32| {
+        let mut stream = Stream::start(size - before_the_wrap - 1);
+        stream.wait(silence);
+        (stream.arrive_now(number), stream.losses_at_the_end())
+    };
+    let long = Nanos(5_000_000_001);
+
+    assert_eq!(restart(40_000, long, 0), (Arrival::Reset(size - 40_000), (0, 0)));
+    assert_eq!(restart(40_000, long, 1_023), (Arrival::Reset(size - 40_000), (0, 0)));
+    // A loss while the numbers wrap is no larger than the reorder window.
+    assert_eq!(restart(4_000, long, 96), (Arrival::Gap(4_096), (4_096, 0)));
+    assert_eq!(restart(4_000, long, 97), (Arrival::Reset(size - 4_000), (0, 0)));
+    // Neither small nor silent: lost.
+    assert_eq!(restart(40_000, long, 1_024), (Arrival::Gap(41_024), (41_024, 0)));
+    assert_eq!(restart(40_000, Nanos::from_secs(5), 0), (Arrival::Gap(40_000), (40_000, 0)));
+}
+
+#[test]
+fn a_loss_among_small_numbers_is_no_restart_after_long_silence() {
+    let mut stream = Stream::start(99);
+    stream.wait(Nanos::from_secs(6));
+
+    assert_eq!(stream.arrive_now(1_000), Arrival::Gap(900));
+}
+
+#[test]
 fn a_small_number_after_a_short_silence_is_late() {
     let mut stream = Stream::start(50_000);
     stream.wait(Nanos::from_secs(5));
@@ -267,12 +295,38 @@ fn a_node_that_restarts_soon_after_it_began_is_told_by_a_run_of_its_numbers() {
     for number in 0..15 {
         assert_eq!(stream.arrive(number), Arrival::Reordered);
     }
-    for number in 15..30 {
-        assert_eq!(stream.arrive(number), Arrival::Duplicate);
-    }
-    assert_eq!(stream.arrive(30), Arrival::Reset(4_000));
+    assert_eq!(stream.arrive(15), Arrival::Reset(4_000));
 
     assert_eq!(stream.losses_at_the_end(), (0, 0));
+}
+
+#[test]
+fn a_restart_is_told_also_where_the_first_numbers_are_unknown() {
+    // The collector is younger than the node: it knows the numbers from 2,000 on.
+    let mut stream = Stream::start(2_000);
+    for number in 2_001..3_000 {
+        assert_eq!(stream.arrive(number), Arrival::InOrder);
+    }
+    stream.wait(Nanos::from_secs(2));
+
+    for number in 1..16 {
+        assert_eq!(stream.arrive(number), Arrival::Reordered);
+    }
+    assert_eq!(stream.arrive(16), Arrival::Reset(3_000));
+    for number in 17..5_000 {
+        assert_eq!(stream.arrive(number), Arrival::InOrder);
+    }
+    assert_eq!(stream.losses_at_the_end(), (0, 0));
+}
+
+#[test]
+fn the_first_reports_of_a_stream_in_another_order_are_no_restart() {
+    let mut stream = Stream::start(40);
+
+    for number in 0..40 {
+        assert_eq!(stream.arrive(number), Arrival::Reordered);
+    }
+    assert_eq!(stream.arrive(41), Arrival::InOrder);
 }
 
 #[test]
