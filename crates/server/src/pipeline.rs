@@ -40,8 +40,15 @@ pub struct Outcome {
 /// The source of time.
 #[derive(Debug)]
 enum Time {
-    /// The clock that stamps datagrams, and how many steps of the system time the collector has received.
-    OfClock(Clock, usize),
+    /// The clock that stamps datagrams.
+    OfClock {
+        clock: Clock,
+        /// Steps of the system time that the collector has received.
+        steps: usize,
+        /// No datagram that was stamped earlier waits. Timers do not run ahead of it: they would expire before
+        /// the datagrams that prevent it.
+        reached: Nanos,
+    },
     /// A capture being replayed: the time of its latest datagram.
     OfCapture(Nanos),
 }
@@ -77,7 +84,11 @@ impl Pipeline {
     ) -> io::Result<Pipeline> {
         let (sender, questions) = sync_channel(MAX_QUESTIONS);
         let stop = Arc::new(AtomicBool::new(false));
-        let time = feed.clock().map_or(Time::OfCapture(Nanos::ZERO), |clock| Time::OfClock(clock, 0));
+        let time = feed.clock().map_or(Time::OfCapture(Nanos::ZERO), |clock| Time::OfClock {
+            clock,
+            steps: 0,
+            reached: Nanos::ZERO,
+        });
         let mut collector = Collector::new(settings);
         if stages.iter().any(|stage| stage.wants_hops()) {
             collector = collector.with_records();
@@ -140,9 +151,8 @@ impl Work {
     }
 
     fn handle_batch(&mut self, batch: Batch) {
-        if let Time::OfCapture(now) = &mut self.time {
-            *now = batch.received_at.max(*now);
-        }
+        let (Time::OfCapture(now) | Time::OfClock { reached: now, .. }) = &mut self.time;
+        *now = batch.received_at.max(*now);
         self.follow_clock();
         for (from, datagram) in batch.iter() {
             self.collector.handle_datagram(batch.received_at, from, batch.session, datagram);
@@ -156,8 +166,8 @@ impl Work {
 
     /// Passes steps of the system time to the collector.
     fn follow_clock(&mut self) {
-        let Time::OfClock(clock, known) = &mut self.time else { return };
-        for step in clock.take_steps(known) {
+        let Time::OfClock { clock, steps, .. } = &mut self.time else { return };
+        for step in clock.take_steps(steps) {
             self.collector.handle_clock_step(step.at, step.ahead_ns);
             self.step_ns = step.by_ns;
         }
@@ -297,7 +307,7 @@ impl Work {
             let Work { collector, stages, past, time, step_ns, feed, evidence, .. } = &mut *self;
             let now = collector.time_of_day(now);
             let steps = match time {
-                Time::OfClock(_, known) => *known as u64,
+                Time::OfClock { steps, .. } => *steps as u64,
                 Time::OfCapture(_) => 0,
             };
             let clock = ClockView { steps, last_step_ns: *step_ns };
@@ -308,7 +318,12 @@ impl Work {
 
     fn now(&mut self) -> Nanos {
         match &mut self.time {
-            Time::OfClock(clock, _) => clock.now(),
+            Time::OfClock { clock, reached, .. } => {
+                if !self.feed.is_waiting() {
+                    *reached = clock.now().max(*reached);
+                }
+                *reached
+            }
             Time::OfCapture(now) => *now,
         }
     }

@@ -1,5 +1,6 @@
 //! Reception of datagrams, independent of their processing.
 
+mod allowed;
 mod batch;
 mod feed;
 mod socket;
@@ -17,7 +18,10 @@ use thiserror::Error;
 pub use self::batch::Batch;
 pub use self::feed::{Feed, ReceptionCounts, Replay};
 
-use self::feed::{Inlet, feed};
+pub(crate) use self::feed::feed;
+
+use self::allowed::Allowed;
+use self::feed::Inlet;
 use self::worker::Worker;
 use crate::clock::Clock;
 use crate::settings::ReceiveSettings;
@@ -65,6 +69,7 @@ impl Reception {
             return Err(ReceptionError::NoAddress);
         }
         let clock = Clock::start();
+        let allowed = Allowed::new(&settings.allow);
         let (inlet, mut feed) = feed(settings.queue_bytes, clock.clone());
         feed.recent_bytes = settings.recent_bytes;
         let stop = Arc::new(AtomicBool::new(false));
@@ -84,7 +89,7 @@ impl Reception {
             for socket in group.sockets {
                 let inlet = reception.inlet.clone();
                 let (stop, clock) = (Arc::clone(&stop), reception.clock.clone());
-                let worker = Worker::new(socket, group.address, &settings.allow, inlet, stop, clock);
+                let worker = Worker::new(socket, group.address, allowed.clone(), inlet, stop, clock);
                 let started = worker.spawn(settings.run_first).map_err(ReceptionError::Thread)?;
                 reception.threads.push(started.0);
                 feed.sockets.push(SocketLedger {

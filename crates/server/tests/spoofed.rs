@@ -47,7 +47,7 @@ fn run(name: &str, count: u32) -> Grown {
     let folder = std::env::temp_dir().join(format!("inband-spoofed-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     let store = Arc::new(Store::open(settings(&folder)).unwrap());
-    let (replay, feed) = Replay::feed();
+    let (replay, feed) = Replay::feed(&[]);
     let stages: Vec<Box<dyn Stage>> = vec![Box::new(Keep::new(Arc::clone(&store)))];
     let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
     let mut template = Template::new();

@@ -181,7 +181,7 @@ fn replay(
     let mut input = Input::open(capture)?;
     // Retention would delete old captures at once.
     let store = open_store(settings, Some(FOREVER))?;
-    let (replay, feed) = Replay::feed();
+    let (replay, feed) = Replay::feed(&settings.receive.allow);
     // No webhook calls for what happened when the capture was made.
     let told = Settings { webhook: Vec::new(), ..settings.clone() };
     let exports = exports::start_for_replay(&told, &names, stop)?;

@@ -11,8 +11,9 @@ use inband_store::{Cell, Disk, Limits, LogFile, RealDisk, Store, StoreSettings};
 use inband_testkit::{inner_only, md_frame, report_group};
 
 use super::{Pipeline, Stage, Unanswered};
+use crate::clock::Clock;
 use crate::keep::Keep;
-use crate::receive::{Feed, Reception, Replay};
+use crate::receive::{Batch, Feed, Reception, Replay, feed};
 use crate::settings::{ReceiveSettings, Settings};
 
 #[test]
@@ -95,7 +96,7 @@ fn questions_beyond_the_bound_are_turned_away() {
 
 #[test]
 fn a_capture_is_read_in_its_own_time_and_its_gaps_are_confirmed() {
-    let (replay, feed) = Replay::feed();
+    let (replay, feed) = Replay::feed(&[]);
     let pipeline =
         Pipeline::start(CollectorSettings::default(), feed, vec![Box::new(Events::default())]).unwrap();
     let start = Nanos::from_secs(1_000);
@@ -120,8 +121,41 @@ fn a_capture_is_read_in_its_own_time_and_its_gaps_are_confirmed() {
 }
 
 #[test]
+fn no_timer_runs_ahead_of_datagrams_that_wait() {
+    // A pipeline that gets its turn two seconds late: report 2 arrived 100 ms after report 3, long before the
+    // gap would be a loss.
+    let clock = Clock::start();
+    let began_at = Nanos(clock.now().0 - 2_000_000_000);
+    let (inlet, feed) = feed(usize::MAX, clock);
+    for (after_ms, sequence) in [(0, 1), (50, 3), (150, 2), (200, 4)] {
+        let mut batch = Batch::new(began_at + Nanos::from_millis(after_ms), address());
+        batch.push(address(), &report(7, sequence));
+        inlet.put(batch);
+    }
+    let stage = Box::new(Events::default());
+    let pipeline = Pipeline::start(CollectorSettings::default(), feed, vec![stage]).unwrap();
+    drop(inlet);
+    let total = pipeline.stop().unwrap().ledger.total;
+
+    assert_eq!((total.received, total.accepted, total.lost, total.stored), (4, 4, 0, 0));
+}
+
+#[test]
+fn senders_that_may_not_report_may_not_in_a_replay() {
+    let (replay, feed) = Replay::feed(&["192.0.2.0/24".parse().unwrap()]);
+    let pipeline = Pipeline::start(CollectorSettings::default(), feed, Vec::new()).unwrap();
+    for from in ["192.0.2.7:1", "198.51.100.7:1", "192.0.2.8:1"] {
+        assert!(replay.put(Nanos::from_secs(1_000), from.parse().unwrap(), address(), &report(7, 0)));
+    }
+    drop(replay);
+    let total = pipeline.stop().unwrap().ledger.total;
+
+    assert_eq!((total.received, total.refused), (2, 1));
+}
+
+#[test]
 fn a_replay_without_a_reader_ends() {
-    let (replay, feed) = Replay::feed();
+    let (replay, feed) = Replay::feed(&[]);
     drop(feed);
 
     assert!(!replay.put(Nanos::ZERO, address(), address(), &[]));
@@ -139,7 +173,7 @@ fn a_disk_that_stalls_costs_history_and_no_report_goes_uncounted() {
         ..StoreSettings::default()
     };
     let store = Arc::new(Store::open_on(settings, Stalling).unwrap());
-    let (replay, feed) = Replay::feed();
+    let (replay, feed) = Replay::feed(&[]);
     let stages: Vec<Box<dyn Stage>> = vec![Box::new(Keep::new(Arc::clone(&store)))];
     let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
     let begun = Instant::now();
@@ -256,7 +290,7 @@ fn outputs_wind_up_together_and_history_ends_behind_them() {
     let calls = Arc::new(Mutex::new(Vec::new()));
     let stage =
         |name, is_output| Box::new(Ending { name, is_output, calls: Arc::clone(&calls) }) as Box<dyn Stage>;
-    let (replay, feed) = Replay::feed();
+    let (replay, feed) = Replay::feed(&[]);
     let stages = vec![stage("history", false), stage("first", true), stage("second", true)];
     let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
     drop(replay);

@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
-use inband_model::{Nanos, SocketLedger};
+use inband_model::{Nanos, Prefix, SocketLedger};
 
+use super::allowed::Allowed;
 use super::batch::Batch;
 use crate::clock::Clock;
 
 /// A queue of batches bounded by bytes, with counts of the datagrams that did not pass it. Batches are
 /// stamped by `clock`.
-pub(super) fn feed(queue_bytes: usize, clock: Clock) -> (Inlet, Feed) {
+pub(crate) fn feed(queue_bytes: usize, clock: Clock) -> (Inlet, Feed) {
     let (sender, receiver) = sync_channel(MAX_BATCHES);
     let state = Arc::new(State { queue_bytes, ..State::default() });
     (
@@ -47,7 +48,7 @@ impl ReceptionCounts {
 
 /// The sending end of the queue.
 #[derive(Debug, Clone)]
-pub(super) struct Inlet {
+pub(crate) struct Inlet {
     sender: SyncSender<Batch>,
     state: Arc<State>,
 }
@@ -69,6 +70,8 @@ pub struct Feed {
 #[derive(Debug)]
 pub struct Replay {
     sender: SyncSender<Batch>,
+    allowed: Allowed,
+    state: Arc<State>,
 }
 
 #[derive(Debug, Default)]
@@ -84,7 +87,7 @@ struct State {
 
 impl Inlet {
     /// Puts a batch into the queue, or counts its datagrams as shed. It never waits.
-    pub(super) fn put(&self, batch: Batch) {
+    pub(crate) fn put(&self, batch: Batch) {
         count(&self.state.taken, datagrams(&batch));
         let cost = batch.cost();
         let waiting = self.state.waiting_bytes.fetch_add(cost, Ordering::Relaxed);
@@ -120,20 +123,26 @@ impl Inlet {
 }
 
 impl Replay {
-    /// A feed that is filled by a replay. Its time is that of the capture.
+    /// A feed that is filled by a replay with the reports of these senders; without any prefix, of all. Its
+    /// time is that of the capture.
     #[must_use]
-    pub fn feed() -> (Replay, Feed) {
+    pub fn feed(allow: &[Prefix]) -> (Replay, Feed) {
         let (sender, receiver) = sync_channel(MAX_REPLAYED);
         let state = Arc::new(State::default());
         (
-            Replay { sender },
+            Replay { sender, allowed: Allowed::new(allow), state: Arc::clone(&state) },
             Feed { receiver, state, clock: None, sockets: Vec::new(), recent_bytes: REPLAY_RECENT_BYTES },
         )
     }
 
-    /// Adds a datagram captured at `captured_at`; false when the feed is no longer read.
+    /// Adds a datagram captured at `captured_at`, or counts it as refused; false when the feed is no longer
+    /// read.
     #[must_use]
     pub fn put(&self, captured_at: Nanos, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> bool {
+        if !self.allowed.includes(from) {
+            count(&self.state.refused, 1);
+            return true;
+        }
         let mut batch = Batch::new(captured_at, to);
         batch.push(from, datagram);
         self.sender.send(batch).is_ok()
@@ -154,6 +163,11 @@ impl Feed {
     /// Maximum bytes of the newest datagrams to keep.
     pub(crate) fn recent_bytes(&self) -> usize {
         self.recent_bytes
+    }
+
+    /// Whether datagrams wait, or were counted to wait a moment ago.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.state.waiting_bytes.load(Ordering::Relaxed) > 0
     }
 
     /// Waits up to `wait` for the next batch.

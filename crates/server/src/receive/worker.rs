@@ -9,8 +9,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use inband_model::Prefix;
-
+use super::allowed::Allowed;
 use super::batch::Batch;
 use super::feed::Inlet;
 use crate::clock::Clock;
@@ -20,7 +19,7 @@ use crate::sys::{self, Message, Messages};
 pub(super) struct Worker {
     socket: UdpSocket,
     session: SocketAddr,
-    allow: Vec<Prefix>,
+    allowed: Allowed,
     inlet: Inlet,
     stop: Arc<AtomicBool>,
     clock: Clock,
@@ -32,12 +31,12 @@ impl Worker {
     pub(super) fn new(
         socket: UdpSocket,
         session: SocketAddr,
-        allow: &[Prefix],
+        allowed: Allowed,
         inlet: Inlet,
         stop: Arc<AtomicBool>,
         clock: Clock,
     ) -> Worker {
-        Worker { socket, session, allow: allow.to_vec(), inlet, stop, clock, dropped: 0 }
+        Worker { socket, session, allowed, inlet, stop, clock, dropped: 0 }
     }
 
     /// Starts the thread and returns its priority. The priority needs privileges that may be dropped soon.
@@ -92,7 +91,7 @@ impl Worker {
         let mut refused = 0;
         for message in messages.iter() {
             let from = message.from.unwrap_or(NOWHERE);
-            if self.may_report(from) {
+            if self.allowed.includes(from) {
                 datagrams(&message).for_each(|datagram| batch.push(from, datagram));
             } else {
                 refused += u64::try_from(datagrams(&message).count()).unwrap_or(u64::MAX);
@@ -104,10 +103,6 @@ impl Worker {
         if !batch.is_empty() {
             self.inlet.put(batch);
         }
-    }
-
-    fn may_report(&self, from: SocketAddr) -> bool {
-        self.allow.is_empty() || self.allow.iter().any(|prefix| prefix.contains(from.ip()))
     }
 
     fn count_drops(&mut self) {
