@@ -26,6 +26,11 @@ pub(super) trait Choice: Send + 'static {
         false
     }
 
+    /// Takes note of an item that found no room in the queue.
+    fn handle_turned_away(&mut self, item: Self::Item) {
+        drop(item);
+    }
+
     /// How many messages these hops would be, if each takes its own room; `None` if that is unknown before
     /// they are copied.
     fn messages_of(&self, hops: &HopColumns) -> Option<u64> {
@@ -57,6 +62,8 @@ pub(super) trait Choice: Send + 'static {
 pub(super) enum Chosen<T> {
     /// It is delivered.
     Deliver(T),
+    /// It is delivered even if the queue is full: an earlier item promised it.
+    DeliverAlways(T),
     /// Its kind is delivered, but a setting or a silence keeps it back.
     KeepBack,
     /// Not meant for this output.
@@ -126,11 +133,16 @@ pub(super) fn start_beside<C: Choice>(
 }
 
 impl<C: Choice> Export<C> {
-    fn take(&self, chosen: Chosen<C::Item>) {
+    fn take(&mut self, chosen: Chosen<C::Item>) {
         match (chosen, &self.inlet) {
-            (Chosen::Deliver(item), Some(inlet)) => inlet.put(item),
+            (Chosen::Deliver(item), Some(inlet)) => {
+                if let Some(item) = inlet.put(item) {
+                    self.choice.handle_turned_away(item);
+                }
+            }
+            (Chosen::DeliverAlways(item), Some(inlet)) => inlet.put_beyond(item),
             (Chosen::KeepBack, _) => self.tally.count_kept_back(),
-            (Chosen::Nothing, _) | (Chosen::Deliver(_), None) => {}
+            (Chosen::Nothing, _) | (Chosen::Deliver(_) | Chosen::DeliverAlways(_), None) => {}
         }
     }
 }

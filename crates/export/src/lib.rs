@@ -127,7 +127,7 @@ impl Exports {
         if !settings.otlp.endpoint.is_empty() {
             let tally = exports.tally("otlp", String::new)?;
             let (seed, source) = (machine(settings.listen), Arc::clone(&exports.source));
-            stages.push(Box::new(otlp::start(settings.otlp, &seed, source, tally)?));
+            stages.push(Box::new(otlp::start(settings.otlp, &seed, names, source, tally)?));
         }
         if !settings.nats.url.is_empty() {
             let tally = exports.tally("nats", String::new)?;

@@ -2,15 +2,10 @@
 
 use std::fmt;
 
-use inband_model::Names;
-
 /// A source of metrics.
 pub trait MetricsSource: Send + Sync {
     /// Every metric at this time; `None` if they are unavailable.
     fn families(&self) -> Option<Vec<Family>>;
-
-    /// The names of nodes and interfaces.
-    fn names(&self) -> &Names;
 }
 
 impl fmt::Debug for dyn MetricsSource {

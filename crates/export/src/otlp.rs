@@ -35,6 +35,7 @@ pub use settings::OtlpSettings;
 pub(super) fn start(
     settings: &OtlpSettings,
     seed: &str,
+    names: &Arc<Names>,
     source: Source,
     tally: Arc<Tally>,
 ) -> Result<Export<Sampled>, ExportError> {
@@ -65,8 +66,9 @@ pub(super) fn start(
     };
     let retry = Retry { attempts: settings.attempts, first: FIRST_PAUSE, longest: MAX_PAUSE, part: "traces" };
     let choice = Sampled::new(settings);
+    let names = Arc::clone(names);
     let work = move |work| {
-        Tracer { poster: traces, service, source, retry, details: Details::default(), work }.run();
+        Tracer { poster: traces, service, names, retry, details: Details::default(), work }.run();
     };
     delivery::start_beside(choice, settings.queue, Arc::clone(&tally), work, metrics)
 }
@@ -75,7 +77,7 @@ pub(super) fn start(
 struct Tracer {
     poster: Poster,
     service: Arc<Service>,
-    source: Source,
+    names: Arc<Names>,
     retry: Retry,
     details: Details,
     work: Work<Item>,
@@ -103,9 +105,9 @@ impl Tracer {
                 Next::Nothing | Next::End => break,
             }
         }
-        let unknown = Names::default();
-        let names = self.source.get().map_or(&unknown, |source| source.names());
-        let of = |path: &PathObservation| trace::spans(path, names, |node| self.details.of(&path.flow, node));
+        let of = |path: &PathObservation| {
+            trace::spans(path, &self.names, |node| self.details.of(&path.flow, node))
+        };
         let spans = paths.iter().flat_map(of);
         let body = self.service.traces(spans.collect()).encode_to_vec();
         let Work { tally, ending, .. } = &self.work;

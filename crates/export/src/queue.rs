@@ -56,13 +56,20 @@ pub(super) fn queue<T: Messages>(most: u64, tally: Arc<Tally>) -> (Inlet<T>, Out
 }
 
 impl<T: Messages> Inlet<T> {
-    /// Offers messages to the output; what does not fit is counted as failed.
-    pub(super) fn put(&self, item: T) {
-        let (messages, room) = (item.messages(), item.room());
+    /// Offers messages to the output; what does not fit is counted as failed, and returned.
+    pub(super) fn put(&self, item: T) -> Option<T> {
         // Only one thread puts items in, so the room found here is still there below.
-        if !self.find_room(room) {
-            return self.turn_away(messages);
+        if !self.find_room(item.room()) {
+            self.turn_away(item.messages());
+            return Some(item);
         }
+        self.put_beyond(item);
+        None
+    }
+
+    /// Offers messages to the output even if the queue is full; the caller bounds their number.
+    pub(super) fn put_beyond(&self, item: T) {
+        let (messages, room) = (item.messages(), item.room());
         self.tally.count_offered(messages);
         self.queued.fetch_add(room, Ordering::AcqRel);
         if self.sender.send(item).is_err() {

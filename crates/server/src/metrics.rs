@@ -68,10 +68,6 @@ impl MetricsSource for CollectorMetrics {
     fn families(&self) -> Option<Vec<Family>> {
         self.asker.ask(Seen::of).ok().map(|seen| self.metrics.families(seen))
     }
-
-    fn names(&self) -> &Names {
-        &self.metrics.names
-    }
 }
 
 #[cfg(test)]

@@ -24,7 +24,8 @@ impl Sampled {
     }
 
     fn is_due(&mut self, flow: Flow, now: Nanos) -> bool {
-        let is_due = |sent: Nanos| now.since(sent) >= self.interval;
+        // A trace that is later than now was sent before the clock was set back.
+        let is_due = |sent: Nanos| now.since(sent).max(sent.since(now)) >= self.interval;
         if !self.sent.get(&flow).is_none_or(|sent| is_due(*sent)) {
             return false;
         }
@@ -83,6 +84,15 @@ mod tests {
             [due(5), due(6), due(ten + 4), due(ten + 5), due(ten + 6)],
             [true, false, false, true, false]
         );
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_delays_a_flow_by_at_most_two_intervals() {
+        let mut sampled = Sampled::new(&OtlpSettings { interval_seconds: 10, ..OtlpSettings::default() });
+        let mut due = |seconds| sampled.is_due(Flow::default(), Nanos::from_secs(seconds));
+
+        assert_eq!([due(5_000), due(1_400), due(1_405), due(1_410)], [true, true, false, true]);
+        assert_eq!([due(1_401), due(1_419), due(1_420)], [false, false, true]);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inband_model::{
-    Flow, Hop, HopColumns, HopRecord, Names, Nanos, NodeId, Observation, Origin, Output, Path,
-    PathObservation,
+    Flow, Hop, HopColumns, HopRecord, NameList, Names, Nanos, NodeId, NodeName, Observation, Origin, Output,
+    Path, PathObservation,
 };
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::{
@@ -30,7 +30,12 @@ const NOW: u64 = 1_700_000_000_000_000_000;
 fn a_path_is_a_trace_with_a_span_for_each_hop() {
     let server = Server::start("127.0.0.1:0", &[Reply::Status(503)]);
     let tally = Arc::new(Tally::new("otlp".to_owned()));
-    let mut export = start(&settings(&server), "", Source::default(), Arc::clone(&tally)).unwrap();
+    let named = NameList {
+        nodes: vec![NodeName { id: 7, name: "leaf1".to_owned(), ..NodeName::default() }],
+        ..NameList::default()
+    };
+    let names = Arc::new(Names::new(named));
+    let mut export = start(&settings(&server), "", &names, Source::default(), Arc::clone(&tally)).unwrap();
     let record = |node_id, entered, left| HopRecord {
         received_at: Nanos(NOW),
         flow: Some(flow(1)),
@@ -70,6 +75,7 @@ fn a_path_is_a_trace_with_a_span_for_each_hop() {
     assert_eq!(attribute(&root.attributes, "inband.time.basis"), "node-clocks");
     assert_eq!(attribute(&root.attributes, "inband.time.uncertainty_ns"), "4100");
     assert_eq!(attribute(&first.attributes, "inband.node_id"), "7");
+    assert_eq!(attribute(&first.attributes, "inband.node_name"), "leaf1");
     assert_eq!(attribute(&first.attributes, "inband.ingress_interface"), "1");
     assert_eq!(attribute(&first.attributes, "inband.hop_latency_ns"), "900");
     assert_eq!(attribute(&first.attributes, "inband.queue_occupancy"), "70");
@@ -84,9 +90,9 @@ fn counters_are_sums_and_other_metrics_gauges() {
     let server = Server::start("127.0.0.1:0", &[]);
     let tally = Arc::new(Tally::new("otlp".to_owned()));
     let source = Source::default();
-    source.set(Box::new(Given(Names::default()))).unwrap();
+    source.set(Box::new(Given)).unwrap();
     let settings = OtlpSettings { metrics_seconds: 1, ..settings(&server) };
-    let mut export = start(&settings, "", source, Arc::clone(&tally)).unwrap();
+    let mut export = start(&settings, "", &Arc::default(), source, Arc::clone(&tally)).unwrap();
     wait_for(&tally, |ledger| ledger.exported >= 1);
     export.finish();
 
@@ -101,7 +107,7 @@ fn counters_are_sums_and_other_metrics_gauges() {
 }
 
 /// A source of two metrics, and of one that has no samples.
-struct Given(Names);
+struct Given;
 
 impl MetricsSource for Given {
     fn families(&self) -> Option<Vec<Family>> {
@@ -112,10 +118,6 @@ impl MetricsSource for Given {
             Family::gauge("nothing", "no samples"),
         ])
     }
-
-    fn names(&self) -> &Names {
-        &self.0
-    }
 }
 
 #[test]
@@ -123,7 +125,7 @@ fn nothing_is_sent_of_what_is_not_wanted() {
     let server = Server::start("127.0.0.1:0", &[]);
     let tally = Arc::new(Tally::new("otlp".to_owned()));
     let settings = OtlpSettings { traces: false, ..settings(&server) };
-    let mut export = start(&settings, "", Source::default(), Arc::clone(&tally)).unwrap();
+    let mut export = start(&settings, "", &Arc::default(), Source::default(), Arc::clone(&tally)).unwrap();
     assert!(!export.wants_hops());
     export.handle_output(&path(flow(1), NOW));
     export.finish();
@@ -135,7 +137,7 @@ fn hops_that_do_not_fit_cost_no_trace() {
     let server = Server::start("127.0.0.1:0", &[Reply::Slow(Duration::from_millis(300))]);
     let tally = Arc::new(Tally::new("otlp".to_owned()));
     let settings = OtlpSettings { queue: 100, ..settings(&server) };
-    let mut export = start(&settings, "", Source::default(), Arc::clone(&tally)).unwrap();
+    let mut export = start(&settings, "", &Arc::default(), Source::default(), Arc::clone(&tally)).unwrap();
     export.handle_output(&path(flow(1), NOW));
     for number in 2..60 {
         export.handle_hops(&HopColumns::from(&[HopRecord::default(); 4_096][..]), 4_096);
@@ -154,7 +156,8 @@ fn spans_that_are_rejected_are_not_exported() {
     let answer = [format!("{head}{}\r\n\r\n", body.len()).into_bytes(), body].concat();
     let server = Server::start("127.0.0.1:0", &[Reply::Raw(answer.leak())]);
     let tally = Arc::new(Tally::new("otlp".to_owned()));
-    let mut export = start(&settings(&server), "", Source::default(), Arc::clone(&tally)).unwrap();
+    let mut export =
+        start(&settings(&server), "", &Arc::default(), Source::default(), Arc::clone(&tally)).unwrap();
 
     // One trace of three spans, two of them rejected.
     export.handle_output(&path(flow(1), NOW));
@@ -179,7 +182,8 @@ fn half_an_answer_is_not_exported() {
     for half in halves {
         let server = Server::start("127.0.0.1:0", &[Reply::Raw(half)]);
         let tally = Arc::new(Tally::new("otlp".to_owned()));
-        let mut export = start(&settings(&server), "", Source::default(), Arc::clone(&tally)).unwrap();
+        let mut export =
+            start(&settings(&server), "", &Arc::default(), Source::default(), Arc::clone(&tally)).unwrap();
         export.handle_output(&path(flow(1), NOW));
         let first = wait_for(&tally, |ledger| ledger.trouble.is_some() || ledger.exported > 0);
         assert!(first.exported == 0 && first.trouble.unwrap().starts_with("traces: half an answer: "));
@@ -195,8 +199,9 @@ fn a_slow_receiver_of_traces_does_not_hold_metrics_up_nor_the_other_way_round() 
         let tally = Arc::new(Tally::new("otlp".to_owned()));
         let source = Source::default();
         let settings = OtlpSettings { metrics_seconds: 1, timeout_ms: 60_000, ..settings(&server) };
-        let mut export = start(&settings, "", Arc::clone(&source), Arc::clone(&tally)).unwrap();
-        source.set(Box::new(Given(Names::default()))).unwrap();
+        let mut export =
+            start(&settings, "", &Arc::default(), Arc::clone(&source), Arc::clone(&tally)).unwrap();
+        source.set(Box::new(Given)).unwrap();
         let started = Instant::now();
         for number in 1..=3 {
             export.handle_output(&path(flow(number), NOW));
@@ -215,7 +220,8 @@ fn messages_name_the_instance_that_sends_them() {
         let server = Server::start("127.0.0.1:0", &[]);
         let settings = OtlpSettings { instance: instance.to_owned(), ..settings(&server) };
         let tally = Arc::new(Tally::new("otlp".to_owned()));
-        let mut export = start(&settings, seed, Source::default(), Arc::clone(&tally)).unwrap();
+        let mut export =
+            start(&settings, seed, &Arc::default(), Source::default(), Arc::clone(&tally)).unwrap();
         export.handle_output(&path(flow(1), NOW));
         wait_for(&tally, |ledger| ledger.exported == 1);
         let message = ExportTraceServiceRequest::decode(server.taken()[0].body.as_slice()).unwrap();

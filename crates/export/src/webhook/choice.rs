@@ -11,7 +11,7 @@ use crate::delivery::{Choice, Chosen};
 pub(crate) struct Wanted {
     severity: Severity,
     kinds: Vec<EventKind>,
-    /// Active events whose beginning was sent.
+    /// Active events whose beginning was sent or is queued.
     begun: HashSet<EventId>,
 }
 
@@ -20,21 +20,10 @@ impl Wanted {
         Wanted { severity, kinds: kinds.to_owned(), begun: HashSet::new() }
     }
 
-    fn is_wanted(&mut self, event: &Event) -> bool {
-        let fits = !event.silenced
+    fn is_wanted(&self, event: &Event) -> bool {
+        !event.silenced
             && event.severity >= self.severity
-            && (self.kinds.is_empty() || self.kinds.contains(&event.kind()));
-        match event.phase {
-            Phase::Once => fits,
-            Phase::Begin => {
-                if fits && self.begun.len() < MAX_BEGUN {
-                    self.begun.insert(event.id());
-                }
-                fits
-            }
-            // A receiver of the beginning also gets the end, even if the event has been silenced since.
-            Phase::End => self.begun.remove(&event.id()) || fits,
-        }
+            && (self.kinds.is_empty() || self.kinds.contains(&event.kind()))
     }
 }
 
@@ -42,10 +31,24 @@ impl Choice for Wanted {
     type Item = Box<Event>;
 
     fn choose(&mut self, output: &Output) -> Chosen<Box<Event>> {
-        match output {
-            Output::Event(event) if self.is_wanted(event) => Chosen::Deliver(Box::new(event.clone())),
-            Output::Event(_) => Chosen::KeepBack,
-            Output::Observation(_) => Chosen::Nothing,
+        let Output::Event(event) = output else { return Chosen::Nothing };
+        // A receiver of the beginning also gets the end, even if the event has been silenced since, and even if
+        // the queue is full: else an alert would never end.
+        if event.phase == Phase::End && self.begun.remove(&event.id()) {
+            return Chosen::DeliverAlways(Box::new(event.clone()));
+        }
+        if !self.is_wanted(event) {
+            return Chosen::KeepBack;
+        }
+        if event.phase == Phase::Begin && self.begun.len() < MAX_BEGUN {
+            self.begun.insert(event.id());
+        }
+        Chosen::Deliver(Box::new(event.clone()))
+    }
+
+    fn handle_turned_away(&mut self, event: Box<Event>) {
+        if event.phase == Phase::Begin {
+            self.begun.remove(&event.id());
         }
     }
 }

@@ -106,6 +106,33 @@ fn alertmanager_hears_again_of_what_goes_on_and_no_more_of_what_is_over() {
 }
 
 #[test]
+fn an_alert_ends_although_its_end_met_a_full_queue() {
+    let server = Server::start("127.0.0.1:0", &[]);
+    let address = server.address;
+    let kind = WebhookKind::Alertmanager;
+    let settings = WebhookSettings { kind, repeat_seconds: 1, attempts: 1_000, queue: 100, ..quick() };
+    let mut hook = Hook::to(&server, settings);
+    hook.tell(&event(1, Phase::Begin));
+    hook.wait_for(|ledger| ledger.exported == 1);
+    drop(server);
+    for number in 2..=500 {
+        hook.tell(&event(number, Phase::Once));
+    }
+    hook.tell(&event(1, Phase::End));
+    let away = hook.tally.ledger();
+    assert!(away.failures["queue-full"] >= 300 && away.balances(), "{away:?}");
+
+    let server = Server::start(&address.to_string(), &[]);
+    let back = hook.wait_for(|ledger| ledger.waiting == 0);
+    assert!(back.balances() && back.trouble.is_none(), "{back:?}");
+    let ended = |body: &Value| key(&body.as_array().unwrap().last().unwrap()["labels"]) == "node 1";
+    hook.wait_for_requests(&server, |bodies| bodies.last().is_some_and(ended));
+    let told = server.taken().len();
+    std::thread::sleep(Duration::from_millis(1_300));
+    assert_eq!(server.taken().len(), told, "nothing goes on");
+}
+
+#[test]
 fn a_server_that_fails_is_asked_again() {
     let replies =
         [Reply::Status(500), Reply::Close, Reply::Status(429), Reply::Slow(Duration::from_millis(400))];

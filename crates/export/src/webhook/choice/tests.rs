@@ -35,9 +35,27 @@ fn the_end_is_told_where_the_beginning_was() {
     assert!(!chooses(&mut wanted, quiet(end(2))));
 }
 
+#[test]
+fn an_end_is_owed_only_where_the_beginning_found_room() {
+    let mut wanted = Wanted::new(Severity::Info, &[]);
+    for number in [1, 2] {
+        let Chosen::Deliver(begin) = wanted.choose(&Output::Event(event(number, Phase::Begin))) else {
+            panic!("{number}");
+        };
+        if number == 2 {
+            wanted.handle_turned_away(begin);
+        }
+    }
+    let mut ends = [1, 2].map(|number| wanted.choose(&Output::Event(event(number, Phase::End))));
+
+    assert!(matches!(ends, [Chosen::DeliverAlways(_), Chosen::Deliver(_)]));
+    ends[0] = wanted.choose(&Output::Event(event(1, Phase::End)));
+    assert!(matches!(ends[0], Chosen::Deliver(_)), "only once");
+}
+
 fn chooses(wanted: &mut Wanted, event: Event) -> bool {
     match wanted.choose(&Output::Event(event)) {
-        Chosen::Deliver(_) => true,
+        Chosen::Deliver(_) | Chosen::DeliverAlways(_) => true,
         Chosen::KeepBack => false,
         Chosen::Nothing => panic!("every event is of concern"),
     }
