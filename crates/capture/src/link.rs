@@ -3,6 +3,7 @@
 use std::fmt;
 
 use inband_wire::Link;
+use inband_wire::ethernet::{self, EthernetPayload};
 
 /// The first header of an interface's frames, numbered by the tcpdump group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,14 +62,12 @@ pub fn start(link_type: LinkType, frame: &[u8]) -> Option<(Link, usize)> {
     }
 }
 
-/// A cooked header has an EtherType at `ethertype_at` and ends at `end`. Everything but plain IP is ignored.
+/// A cooked header has an EtherType at `ethertype_at` and ends at `end`; VLAN tags may follow. Everything but
+/// IP is ignored.
 fn cooked(frame: &[u8], ethertype_at: usize, end: usize) -> Option<(Link, usize)> {
-    let ethertype =
-        frame.get(ethertype_at..).and_then(|rest| rest.first_chunk()).map(|b| u16::from_be_bytes(*b));
-    match ethertype {
-        Some(ETHERTYPE_IPV4 | ETHERTYPE_IPV6) if frame.len() >= end => Some((Link::Ip, end)),
-        _ => None,
-    }
+    let first = u16::from_be_bytes(*frame.get(ethertype_at..)?.first_chunk()?);
+    let EthernetPayload { ethertype, at } = ethernet::behind(frame, first, end).ok()?;
+    (matches!(ethertype, ethernet::IPV4 | ethernet::IPV6) && frame.len() >= at).then_some((Link::Ip, at))
 }
 
 /// A loopback header is one address family; its number for IPv6 differs between systems.
@@ -77,9 +76,6 @@ fn loopback(frame: &[u8], orders: &[fn([u8; 4]) -> u32]) -> Option<(Link, usize)
     let is_ip = orders.iter().any(|order| matches!(order(*family), 2 | 10 | 24 | 28 | 30));
     is_ip.then_some((Link::Ip, 4))
 }
-
-const ETHERTYPE_IPV4: u16 = 0x0800;
-const ETHERTYPE_IPV6: u16 = 0x86dd;
 
 #[cfg(test)]
 mod tests;

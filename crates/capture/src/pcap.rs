@@ -76,6 +76,7 @@ impl PcapReader {
         input.read_body(&mut record.data, length, part, at)?;
         let unit_ns = self.file.variant.resolution.unit_ns();
         record.captured_at_ns = u64::from(seconds) * SECOND_NS + u64::from(fraction) * unit_ns;
+        record.is_untimed = false;
         record.interface = 0;
         record.link_type = self.file.link_type();
         record.original_length = original_length;

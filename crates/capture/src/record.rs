@@ -9,6 +9,8 @@ pub struct Record {
     pub number: u64,
     /// Capture time by the capturing device's clock, nanoseconds since 1970. 0 when the file has none.
     pub captured_at_ns: u64,
+    /// Whether the file has no time for the packet: pcapng's simple packets.
+    pub is_untimed: bool,
     /// Index into [`Reader::interfaces`].
     pub interface: usize,
     /// The link type of `data`.
@@ -29,8 +31,7 @@ impl Record {
     #[must_use]
     pub fn sibling(&self, data: Vec<u8>) -> Self {
         let original_length = u32::try_from(data.len()).unwrap_or(u32::MAX);
-        let Self { number, captured_at_ns, interface, link_type, .. } = *self;
-        Self { number, captured_at_ns, interface, link_type, original_length, data }
+        Self { original_length, data, ..*self }
     }
 
     /// Replaces the captured bytes with `data`; the original length changes by the same amount.

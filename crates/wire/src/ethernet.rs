@@ -58,8 +58,14 @@ const MAX_TAGS: usize = 8;
 #[inline]
 pub fn payload(bytes: &[u8], at: usize) -> Result<EthernetPayload, ParseError> {
     let header: &EthernetHeader = view(bytes, at, Header::Ethernet)?;
-    let ethertype = header.ethertype.get();
-    let at = at + HEADER_BYTES;
+    behind(bytes, header.ethertype.get(), at + HEADER_BYTES)
+}
+
+/// The payload of the header that ends before byte `at` and announces `ethertype`, behind VLAN tags.
+///
+/// # Errors
+/// A truncated VLAN tag, or more than [`MAX_TAGS`].
+pub fn behind(bytes: &[u8], ethertype: u16, at: usize) -> Result<EthernetPayload, ParseError> {
     if is_vlan(ethertype) { behind_tags(bytes, at) } else { Ok(EthernetPayload { ethertype, at }) }
 }
 
@@ -211,9 +217,9 @@ const REGISTERED: &[(u16, u16)] = &[
     (0x891d, 0x891d), // TTEthernet
     (0x8926, 0x8926), // VN-Tag
     (0x8929, 0x892f), // MIRP, SEL, bluecom, HSR
-    (0x893a, 0x893a), // 1905.1
+    (0x893a, 0x893b), // 1905.1, TRILL FGL
     (0x893f, 0x8940), // E-TAG, ECP
-    (0x8946, 0x8948), // TRILL FGL and channel, GeoNetworking
+    (0x8946, 0x8948), // TRILL channel, GeoNetworking
     (0x894f, 0x894f), // NSH
     (0x8951, 0x8952), // DRCP, CIM
     (0x8988, 0x8988), // PA HB

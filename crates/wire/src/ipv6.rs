@@ -139,37 +139,89 @@ pub fn upper(bytes: &[u8], at: usize, next_header: u8) -> Result<Upper, ParseErr
 
 fn skip_extensions(bytes: &[u8], mut upper: Upper) -> Result<Upper, ParseError> {
     for _ in 0..MAX_EXTENSIONS {
-        let extension: &[u8; 8] = view(bytes, upper.at, Header::Ipv6Extension)?;
-        let length = if upper.protocol == FRAGMENT {
-            let offset_flags = u16::from_be_bytes([extension[2], extension[3]]);
-            upper.fragment = Some((usize::from(offset_flags & 0xfff8), offset_flags & 1 != 0));
-            8
-        } else {
-            8 + usize::from(extension[1]) * 8
-        };
-        let left = bytes.len() - upper.at;
-        if length > left {
-            return Err(short(upper.at, Header::Ipv6Extension, length, left));
-        }
-        upper = Upper {
-            protocol: extension[0],
-            protocol_at: upper.at,
-            at: upper.at + length,
-            fragment: upper.fragment,
-        };
-        let later_fragment = upper.fragment.is_some_and(|(offset, _)| offset > 0);
-        if later_fragment || !is_extension(upper.protocol) {
+        upper = skip_extension(bytes, upper)?;
+        if upper.is_end() {
             return Ok(upper);
         }
     }
     Err(ParseError::new(upper.at, Header::Ipv6Extension, ErrorKind::TooMany { most: MAX_EXTENSIONS }))
 }
 
+#[inline]
+fn skip_extension(bytes: &[u8], mut upper: Upper) -> Result<Upper, ParseError> {
+    let extension: &[u8; 8] = view(bytes, upper.at, Header::Ipv6Extension)?;
+    let length = if upper.protocol == FRAGMENT {
+        let offset_flags = u16::from_be_bytes([extension[2], extension[3]]);
+        upper.fragment = Some((usize::from(offset_flags & 0xfff8), offset_flags & 1 != 0));
+        8
+    } else {
+        8 + usize::from(extension[1]) * 8
+    };
+    let left = bytes.len() - upper.at;
+    if length > left {
+        return Err(short(upper.at, Header::Ipv6Extension, length, left));
+    }
+    Ok(Upper {
+        protocol: extension[0],
+        protocol_at: upper.at,
+        at: upper.at + length,
+        fragment: upper.fragment,
+    })
+}
+
+impl Upper {
+    fn is_end(&self) -> bool {
+        self.fragment.is_some_and(|(offset, _)| offset > 0) || !is_extension(self.protocol)
+    }
+}
+
+/// The address at which the packet with an IPv6 header at byte `at` ends: RFC 8200 8.1 puts it into the
+/// pseudo-header. It is the last one of a routing header with segments left, else the header's destination.
+#[must_use]
+pub fn final_destination(bytes: &[u8], at: usize) -> Option<Ipv6Addr> {
+    let header: &Ipv6Header = view(bytes, at, Header::Ipv6).ok()?;
+    let mut upper = Upper {
+        protocol: header.next_header,
+        protocol_at: at + NEXT_HEADER_OFFSET,
+        at: at + HEADER_BYTES,
+        fragment: None,
+    };
+    for _ in 0..MAX_EXTENSIONS {
+        if upper.is_end() {
+            break;
+        }
+        let next = skip_extension(bytes, upper).ok()?;
+        if upper.protocol == ROUTING
+            && let Some(last) = last_segment(bytes.get(upper.at..next.at)?)
+        {
+            return Some(last);
+        }
+        upper = next;
+    }
+    Some(header.destination())
+}
+
+/// The last address of a routing header with segments left: source routes (RFC 2460), mobile IPv6 (RFC 6275)
+/// and segment routing (RFC 8754), whose list is in reverse order.
+fn last_segment(header: &[u8]) -> Option<Ipv6Addr> {
+    let [_, _, kind, segments_left, ..] = header else { return None };
+    if *segments_left == 0 {
+        return None;
+    }
+    let at = match kind {
+        0 => header.len().checked_sub(size_of::<Ipv6Addr>()).filter(|at| *at >= 8)?,
+        2 | 4 => 8,
+        _ => return None,
+    };
+    header.get(at..)?.first_chunk::<16>().map(|address| Ipv6Addr::from(*address))
+}
+
+const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 
 /// Hop-by-hop, routing, fragment, destination, mobility, HIP and Shim6 headers share one layout.
 const fn is_extension(protocol: u8) -> bool {
-    matches!(protocol, 0 | 43 | FRAGMENT | 60 | 135 | 139 | 140)
+    matches!(protocol, 0 | ROUTING | FRAGMENT | 60 | 135 | 139 | 140)
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ pub fn in_transport(bytes: &[u8], protocol: u8, l4: usize, transport: Transport)
 #[must_use]
 pub fn in_udp(bytes: &[u8], port: u16, at: usize) -> Option<Carried> {
     match port {
-        vxlan::PORT => {
+        vxlan::PORT | vxlan::LINUX_PORT => {
             let header: &VxlanHeader = view(bytes, at, Header::Vxlan).ok()?;
             Some(Carried::new(Link::Ethernet, at + vxlan::HEADER_BYTES).in_network(header.vni()))
         }

@@ -1,10 +1,13 @@
 //! Verification of a packet's L4 checksum.
 
+use core::net::IpAddr;
+
 use crate::checksum::{Sum, pseudo_header};
 use crate::error::Header;
 use crate::gre;
 use crate::int::location::{Encapsulation, Location};
-use crate::layers::{Fragment, Layers, Transport};
+use crate::ipv6;
+use crate::layers::{Fragment, IpVersion, Layers, Transport};
 use crate::tcp;
 use crate::udp;
 use crate::view::view;
@@ -54,9 +57,16 @@ fn over(bytes: &[u8], layers: &Layers, protocol: u8, length: usize) -> ChecksumS
     if layers.fragment != Fragment::Whole {
         return ChecksumState::Unverifiable;
     }
+    all_ones(bytes, layers.l4, length, pseudo(bytes, layers, protocol, length))
+}
+
+fn pseudo(bytes: &[u8], layers: &Layers, protocol: u8, length: usize) -> Sum {
     let (source, destination) = layers.addresses(bytes);
-    let pseudo = pseudo_header(source, destination, protocol, length);
-    all_ones(bytes, layers.l4, length, pseudo)
+    let last = match layers.ip {
+        IpVersion::V4 => None,
+        IpVersion::V6 => ipv6::final_destination(bytes, layers.l3).map(IpAddr::V6),
+    };
+    pseudo_header(source, last.unwrap_or(destination), protocol, length)
 }
 
 fn gre_checksum(bytes: &[u8], layers: &Layers) -> ChecksumState {
@@ -80,13 +90,12 @@ pub fn is_checksum_without(bytes: &[u8], layers: &Layers, location: &Location) -
     if !is_behind_l4 || layers.fragment != Fragment::Whole || layers.transport == Transport::Other {
         return false;
     }
-    let (source, destination) = layers.addresses(bytes);
     let length = before.len() + after.len();
     let mut sum = Sum::of(before).plus(Sum::of(after));
     if let (Some(header), Ok(length)) = (layers.udp(bytes), u16::try_from(length)) {
         sum = sum.plus(Sum::word(!header.length.get())).plus(Sum::word(length));
     }
-    sum.plus(pseudo_header(source, destination, layers.protocol, length)).fold() == 0xffff
+    sum.plus(pseudo(bytes, layers, layers.protocol, length)).fold() == 0xffff
 }
 
 /// Verifies that the covered bytes and the pseudo-header sum to all ones, as a correct checksum makes them.

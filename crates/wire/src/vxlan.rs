@@ -26,6 +26,8 @@ pub struct VxlanHeader {
 
 /// UDP port of VXLAN.
 pub const PORT: u16 = 4789;
+/// UDP port of VXLAN by Linux's default, from before the registration.
+pub const LINUX_PORT: u16 = 8472;
 /// UDP port of VXLAN-GPE.
 pub const GPE_PORT: u16 = 4790;
 /// Length of the header, bytes.

@@ -27,12 +27,24 @@ fn cooked_frames_start_after_their_header_when_they_carry_ip() {
 }
 
 #[test]
-fn cooked_frames_with_a_tag_or_arp_are_not_ip() {
-    for ethertype in [[0x81, 0x00], [0x88, 0xa8], [0x08, 0x06]] {
-        let mut frame = [0; 40];
-        frame[14..16].copy_from_slice(&ethertype);
-        assert_eq!(start(LinkType::LINUX_SLL, &frame), None);
+fn cooked_frames_start_behind_their_tags() {
+    // libpcap puts the tag that the kernel took off between the protocol and the packet.
+    for (link_type, protocol_at, end) in [(LinkType::LINUX_SLL, 14, 16), (LinkType::LINUX_SLL2, 0, 20)] {
+        let mut frame = [0; 60];
+        frame[protocol_at..][..2].copy_from_slice(&[0x88, 0xa8]);
+        frame[end..][..8].copy_from_slice(&[0, 100, 0x81, 0, 0, 7, 0x08, 0]);
+        assert_eq!(start(link_type, &frame), Some((Link::Ip, end + 8)));
+        assert_eq!(start(link_type, &frame[..end + 6]), None, "cut");
+        frame[end + 6..][..2].copy_from_slice(&[0x08, 0x06]);
+        assert_eq!(start(link_type, &frame), None, "ARP");
     }
+}
+
+#[test]
+fn cooked_frames_with_arp_are_not_ip() {
+    let mut frame = [0; 40];
+    frame[14..16].copy_from_slice(&[0x08, 0x06]);
+    assert_eq!(start(LinkType::LINUX_SLL, &frame), None);
 }
 
 #[test]

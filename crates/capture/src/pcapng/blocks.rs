@@ -103,7 +103,8 @@ fn offset(order: ByteOrder, value: &[u8]) -> Option<i64> {
 pub(crate) struct Packet<'a> {
     /// Number of the interface within its section.
     pub(crate) interface: usize,
-    pub(crate) captured_at_ns: u64,
+    /// `None` in a simple packet.
+    pub(crate) captured_at_ns: Option<u64>,
     pub(crate) original_length: u32,
     pub(crate) data: &'a [u8],
 }
@@ -140,7 +141,7 @@ pub(crate) fn parse_packet<'a>(
         .ok()
         .and_then(|length| fields.bytes(length))
         .ok_or_else(|| format!("{captured_length} bytes captured, {} in the block", fields.rest().len()))?;
-    Ok(Packet { interface, captured_at_ns: clock.nanoseconds(ticks), original_length, data })
+    Ok(Packet { interface, captured_at_ns: Some(clock.nanoseconds(ticks)), original_length, data })
 }
 
 /// A simple packet has no time and no captured length: the snap length of interface 0 decides what is padding.
@@ -150,7 +151,7 @@ fn simple_packet<'a>(original_length: u32, rest: &'a [u8], clocks: &[Clock]) -> 
     let kept = usize::try_from(original_length.min(snap_length)).unwrap_or(usize::MAX);
     let data =
         rest.get(..kept).ok_or_else(|| format!("{kept} bytes captured, {} in the block", rest.len()))?;
-    Ok(Packet { interface: 0, captured_at_ns: 0, original_length, data })
+    Ok(Packet { interface: 0, captured_at_ns: None, original_length, data })
 }
 
 fn unknown_interface(interface: usize, known: usize) -> String {

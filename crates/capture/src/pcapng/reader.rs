@@ -142,7 +142,8 @@ impl PcapngReader {
         if length > RECORD_LIMIT_BYTES {
             return Err(CaptureError::TooLong { part, at, length, limit: RECORD_LIMIT_BYTES });
         }
-        record.captured_at_ns = packet.captured_at_ns;
+        record.captured_at_ns = packet.captured_at_ns.unwrap_or_default();
+        record.is_untimed = packet.captured_at_ns.is_none();
         record.interface = self.section.first_interface + packet.interface;
         record.link_type = self.interfaces.get(record.interface).map(|i| i.link_type).unwrap_or_default();
         record.original_length = packet.original_length;

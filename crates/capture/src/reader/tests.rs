@@ -15,7 +15,7 @@ const PCAPNG: Format = Format::Pcapng { order: ByteOrder::Little };
 fn record(number: u64, captured_at_ns: u64, data: &[u8]) -> Record {
     let original_length = u32::try_from(data.len()).unwrap();
     let link_type = LinkType::ETHERNET;
-    Record { number, captured_at_ns, interface: 0, link_type, original_length, data: data.to_vec() }
+    Record { number, captured_at_ns, link_type, original_length, data: data.to_vec(), ..Record::default() }
 }
 
 fn write(format: Format, interfaces: &[Interface], records: &[Record]) -> Vec<u8> {

@@ -35,7 +35,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 
 fn record(link_type: LinkType, data: Vec<u8>) -> Record {
     let original_length = u32::try_from(data.len()).unwrap();
-    Record { number: 7, captured_at_ns: 5, interface: 0, link_type, original_length, data }
+    Record { number: 7, captured_at_ns: 5, link_type, original_length, data, ..Record::default() }
 }
 
 fn ethernet(hex: &str) -> Record {

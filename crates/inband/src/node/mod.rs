@@ -167,7 +167,8 @@ impl Way {
     /// Passes the packet in `record` to the node and replaces it by the node's result; also returns where the
     /// packet starts behind its link header.
     fn carry(&self, record: &mut Record, node: &mut Node, buffer: &mut Vec<u8>) -> (Verdict, usize) {
-        let Handling { passage, drop } = self.device.handle(record.number, record.captured_at_ns);
+        let captured_at_ns = (!record.is_untimed).then_some(record.captured_at_ns);
+        let Handling { passage, drop } = self.device.handle(record.number, captured_at_ns);
         // The node counts what is not IP, including an empty frame.
         let not_ip = (Link::Ip, record.data.len());
         let (link, at) = start(record.link_type, &record.data).unwrap_or(not_ip);

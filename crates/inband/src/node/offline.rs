@@ -37,16 +37,15 @@ impl Device {
         }
     }
 
-    /// How the device handles packet `number`, counted from 1, received at `captured_at_ns`.
-    pub(super) fn handle(&self, number: u64, captured_at_ns: u64) -> Handling {
+    /// How the device handles packet `number`, counted from 1, received at `captured_at_ns`; `None` if the
+    /// capture has no time for it.
+    pub(super) fn handle(&self, number: u64, captured_at_ns: Option<u64>) -> Handling {
         let mut handling = self.usual;
         let is_about =
             |packets: &&OfflinePackets| packets.from <= number && packets.to.is_none_or(|to| number <= to);
         self.packets.iter().filter(is_about).for_each(|packets| handling.change(packets));
         let metadata = &mut handling.passage.metadata;
         let latency_ns = metadata.hop_latency.unwrap_or_default();
-        // A packet block without a time is read as time 0.
-        let captured_at_ns = Some(captured_at_ns).filter(|time| *time != 0);
         metadata.ingress_timestamp = captured_at_ns;
         metadata.egress_timestamp = captured_at_ns.map(|time| time.saturating_add(latency_ns.into()));
         *metadata = metadata.without(self.unavailable);
@@ -89,7 +88,7 @@ mod tests {
             ..OfflineConfig::default()
         };
         let device = Device::new(&config, 1, 2);
-        let utilization = |number| device.handle(number, 0).passage.metadata.egress_utilization;
+        let utilization = |number| device.handle(number, Some(0)).passage.metadata.egress_utilization;
         assert_eq!([1, 2, 3, 4, 5].map(utilization).map(Option::unwrap), [10, 4_294_967_294, 0, 0, 10]);
     }
 }

@@ -58,7 +58,8 @@ const TIME_NS: u64 = 1_700_000_000_123_456_789;
 fn record(number: u64, link_type: LinkType, link_header: &[u8], packet: &[u8]) -> Record {
     let data = [link_header, packet].concat();
     let original_length = u32::try_from(data.len()).unwrap();
-    Record { number, captured_at_ns: TIME_NS + number, interface: 0, link_type, original_length, data }
+    let captured_at_ns = TIME_NS + number;
+    Record { number, captured_at_ns, link_type, original_length, data, ..Record::default() }
 }
 
 fn capture(format: Format, interfaces: &[Interface], records: &[Record]) -> Vec<u8> {
@@ -310,14 +311,20 @@ fn whatever_is_unavailable_is_all_ones_and_nothing_else_is() {
 
 #[test]
 fn a_packet_without_a_capture_time_has_no_timestamps() {
-    let format = Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 101 };
-    let untimed = Record { captured_at_ns: 0, ..record(1, LinkType::RAW, &[], &WATCHED) };
-    let input = capture(format, &[], &[untimed, record(2, LinkType::RAW, &[], &WATCHED)]);
+    let at_1970 = Record { captured_at_ns: 0, ..record(1, LinkType::RAW, &[], &WATCHED) };
+    let interfaces = [Interface { link_type: LinkType::RAW, ..Interface::default() }];
+    let mut input = capture(Format::Pcapng { order: ByteOrder::Little }, &interfaces, &[at_1970]);
+    // A simple packet: its type, its length, the packet's length and data.
+    let length = u32::try_from(16 + WATCHED.len().next_multiple_of(4)).unwrap().to_le_bytes();
+    let original_length = u32::try_from(WATCHED.len()).unwrap().to_le_bytes();
+    let padding = vec![0; WATCHED.len().next_multiple_of(4) - WATCHED.len()];
+    let simple = [&3_u32.to_le_bytes()[..], &length, &original_length, &WATCHED, &padding, &length].concat();
+    input.extend(simple);
     let folder = domain("without-time", &input);
 
     let reports = json(&folder, "decode --json --report-port 40000 reports");
-    let [without_time, with_time] = &reports[..] else { panic!("{reports:?}") };
-    for (report, available) in [(without_time, false), (with_time, true)] {
+    let [of_1970, without_time] = &reports[..] else { panic!("{reports:?}") };
+    for (report, available) in [(of_1970, true), (without_time, false)] {
         for hop in report["reports"][0]["int"][0]["hops"].as_array().unwrap() {
             assert_eq!(hop["ingress_timestamp"].is_u64(), available, "{hop}");
             assert_eq!(hop["egress_timestamp"].is_u64(), available, "{hop}");

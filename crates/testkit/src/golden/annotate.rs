@@ -56,7 +56,7 @@ fn of_layers(packet: &[u8], layers: &Layers) -> Vec<(usize, String)> {
     if let Some(at) = payload {
         starts.extend(match port {
             Some(REPORT_PORT) => of_reports(packet, at),
-            Some(vxlan::PORT | vxlan::GPE_PORT) => vec![(at, "VXLAN".to_owned())],
+            Some(vxlan::PORT | vxlan::LINUX_PORT | vxlan::GPE_PORT) => vec![(at, "VXLAN".to_owned())],
             Some(geneve::PORT) => vec![(at, "Geneve".to_owned())],
             _ => vec![(at, "Payload".to_owned())],
         });

@@ -122,7 +122,8 @@ fn announced(
 #[inline]
 fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
     layers.udp(bytes).is_some_and(|header| {
-        matches!(header.destination_port.get(), vxlan::PORT | vxlan::GPE_PORT | geneve::PORT | gtpu::PORT)
+        let port = header.destination_port.get();
+        matches!(port, vxlan::PORT | vxlan::LINUX_PORT | vxlan::GPE_PORT | geneve::PORT | gtpu::PORT)
     })
 }
 

@@ -1,5 +1,7 @@
 //! Checksums that are correct, wrong, absent and unverifiable.
 
+use std::net::Ipv6Addr;
+
 use inband_testkit::strategies::ip_packet;
 use inband_testkit::{Checksum, Packet, oracle, packet};
 use proptest::prelude::*;
@@ -40,6 +42,39 @@ fn udp_without_checksum_and_other_protocols_have_none() {
     assert_eq!(state(&packet().udp(1, 2).checksum(Checksum::Field(0))), ChecksumState::Absent);
     assert_eq!(state(&packet().protocol(1).payload(&[0; 8])), ChecksumState::Absent);
     assert_eq!(state(&packet().tcp(1, 2).checksum(Checksum::Field(0))), ChecksumState::Bad);
+}
+
+#[test]
+fn the_checksum_covers_the_last_address_of_a_route() {
+    // RFC 8200 8.1. Kind, segments left, reserved, addresses; segment routing lists them in reverse order.
+    let [via, last] = ["2001:db8::11", "2001:db8::22"].map(|text| text.parse::<Ipv6Addr>().unwrap());
+    let routes = [
+        (0, [via.octets(), last.octets()].concat()),
+        (2, last.octets().to_vec()),
+        (4, [last.octets(), via.octets()].concat()),
+    ];
+    for (kind, addresses) in routes {
+        let with = |segments_left: u8| {
+            let route = [&[kind, segments_left, 0, 0, 0, 0][..], &addresses].concat();
+            packet().ipv6().extension(43, &route).tcp(1, 2).payload(b"data").build()
+        };
+        // The builder's checksum covers the header's destination.
+        let (mut frame, arrived) = (with(1), with(0));
+        assert_eq!((state_of(&arrived), state_of(&frame)), (ChecksumState::Ok, ChecksumState::Bad), "{kind}");
+        let destination: [u8; 16] = frame[38..54].try_into().unwrap();
+        let l4 = frame.len() - 24;
+        let old = u16::from_be_bytes([frame[l4 + 16], frame[l4 + 17]]);
+        let words = |address: &[u8; 16]| -> u32 {
+            address.chunks(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum()
+        };
+        // The sum of the rest stays.
+        let mut sum = u32::from(old) + words(&destination) + 8 * 0xffff - words(&last.octets());
+        while sum > 0xffff {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        frame[l4 + 16..l4 + 18].copy_from_slice(&u16::try_from(sum).unwrap().to_be_bytes());
+        assert_eq!(state_of(&frame), ChecksumState::Ok, "{kind}");
+    }
 }
 
 #[test]

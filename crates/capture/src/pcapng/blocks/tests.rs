@@ -65,7 +65,7 @@ fn the_three_packet_blocks_give_the_same_packet() {
     let enhanced = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 9, 1, 2, 3, 0];
     let expected = Packet {
         interface: 0,
-        captured_at_ns: ((1 << 32) + 2) * 1_000,
+        captured_at_ns: Some(((1 << 32) + 2) * 1_000),
         original_length: 9,
         data: &[1, 2, 3],
     };
@@ -77,7 +77,7 @@ fn the_three_packet_blocks_give_the_same_packet() {
     assert_eq!(parse_packet(ByteOrder::Big, OBSOLETE_PACKET, &obsolete, &clocks).unwrap(), expected);
 
     let simple = parse_packet(ByteOrder::Big, SIMPLE_PACKET, &enhanced[16..], &clocks).unwrap();
-    assert_eq!(simple, Packet { captured_at_ns: 0, original_length: 9, data: &[1, 2, 3], interface: 0 });
+    assert_eq!(simple, Packet { captured_at_ns: None, original_length: 9, data: &[1, 2, 3], interface: 0 });
 }
 
 #[test]

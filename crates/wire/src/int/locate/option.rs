@@ -1,21 +1,48 @@
 //! Location of INT among the options of Geneve.
 
 use crate::error::{ErrorKind, Header, ParseError};
+use crate::geneve::{self, GeneveHeader, OptionHeader};
 use crate::int::dialect::Deviations;
 use crate::int::earlier::recognise;
 use crate::int::location::{Encapsulation, HeaderType, Location, VERSION};
 use crate::int::version::Version;
 use crate::layers::Layers;
-use crate::{geneve, udp};
+use crate::udp;
+use crate::view::view;
 
 use super::shim::{inside, least_words, limit};
 
-/// Finds the first INT option of a Geneve header, an option of one of `classes` with type 1, 2 or 3.
+/// Finds the first INT option of a Geneve header, an option of one of `classes` with type 1, 2 or 3; `None`
+/// where no such option begins.
 ///
 /// # Errors
-/// A Geneve header or option that is truncated or invalid.
+/// A Geneve header with an INT option that is truncated or invalid.
 pub fn in_geneve(bytes: &[u8], layers: &Layers, classes: &[u16]) -> Result<Option<Location>, ParseError> {
-    first(bytes, options(bytes, layers)?, classes)
+    let found = options(bytes, layers).and_then(|options| first(bytes, options, classes));
+    match found {
+        Err(_) if !names_int(bytes, layers, classes) => Ok(None),
+        found => found,
+    }
+}
+
+/// Whether an INT option begins among the options that can be read.
+#[cold]
+fn names_int(bytes: &[u8], layers: &Layers, classes: &[u16]) -> bool {
+    let bytes = inside(bytes, layers.end);
+    let at = layers.l4 + udp::HEADER_BYTES;
+    let Ok(header) = view::<GeneveHeader>(bytes, at, Header::Geneve) else { return false };
+    let options = at + geneve::HEADER_BYTES;
+    let mut at = options;
+    while header.version() == 0
+        && at < options + header.options_length()
+        && let Ok(option) = view::<OptionHeader>(bytes, at, Header::GeneveOption)
+    {
+        if classes.contains(&option.class.get()) && HeaderType::from_code(option.kind()).is_some() {
+            return true;
+        }
+        at += geneve::OPTION_HEADER_BYTES + usize::from(option.words()) * 4;
+    }
+    false
 }
 
 /// Finds the first INT option after byte `end`, where the previous one ends.

@@ -201,8 +201,22 @@ fn gre_announces_int_by_its_protocol_and_padding_is_not_looked_at() {
     assert_eq!(found(&gre(0x4569, &int)), Ok(Some(location(Encapsulation::Gre, 38, 5))));
     assert_eq!(found(&gre(0x0800, &int)), Ok(None));
     let padded = packet().protocol(47).payload(&[0, 0, 0x45]).padding(&[0x69; 40]).build();
-    let short = ErrorKind::Short { needed: 4, left: 3 };
-    assert_eq!(found(&padded), Err(ParseError::new(34, Header::Gre, short)));
+    assert_eq!(found(&padded), Ok(None));
+}
+
+#[test]
+fn gre_that_does_not_announce_int_is_no_error_however_it_looks() {
+    let gre = |flags_version: [u8; 2], protocol: u16, rest: &[u8]| {
+        behind(packet().protocol(47), &[&flags_version, &protocol.to_be_bytes(), rest])
+    };
+    // PPTP; source routes; a key behind the end of the packet.
+    let others =
+        [([0x30, 0x81], 0x880b, &[0; 12][..]), ([0x40, 0], 0x0800, &[0; 12]), ([0x20, 0], 0x0800, &[])];
+    for (flags_version, protocol, rest) in others {
+        assert_eq!(found(&gre(flags_version, protocol, rest)), Ok(None), "{flags_version:?}");
+        let announced = found(&gre(flags_version, 0x4569, rest)).unwrap_err();
+        assert_eq!((announced.at, announced.header), (34, Header::Gre), "{flags_version:?}");
+    }
 }
 
 #[test]
@@ -269,18 +283,36 @@ fn a_geneve_option_shorter_than_its_header_is_an_error() {
 
 #[test]
 fn tunnel_headers_in_the_padding_are_none() {
-    for (port, header) in [(4790, Header::Vxlan), (6081, Header::Geneve)] {
+    for port in [4790, 6081] {
         let frame = packet().udp(9, port).payload(&[0x0c, 0, 0]).padding(&[0x82; 60]).build();
-        let short = ErrorKind::Short { needed: 8, left: 3 };
-        assert_eq!(found(&frame), Err(ParseError::new(42, header, short)), "port {port}");
+        assert_eq!(found(&frame), Ok(None), "port {port}");
     }
+}
+
+#[test]
+fn geneve_without_an_int_option_is_no_error_however_it_looks() {
+    let with = |first: u8, options: &[u8]| {
+        found(&behind(packet().udp(9, 6081), &[&[first, 0, 0x65, 0x58, 0, 0, 7, 0], options]))
+    };
+    let other = [0x01, 0x02, 0x01, 0x01, 1, 2, 3, 4];
+    let int = option(&int_md(), 1);
+
+    assert_eq!(with(0x42, &other), Ok(None), "version 1");
+    assert_eq!(with(0x06, &other), Ok(None), "options behind the end of the packet");
+    assert_eq!(with(0x02, &[0x01, 0x02, 0x01, 0x02, 1, 2, 3, 4, 5, 6, 7, 8]), Ok(None), "an option too long");
+    let cut = with(0x06, &[&other[..], &int[..8]].concat()).unwrap_err();
+    assert_eq!((cut.at, cut.header), (42, Header::Geneve), "an INT option that is cut");
+    let long = with(0x03, &[&other[..], &int[..4], &[0; 16]].concat()).unwrap_err();
+    assert_eq!((long.at, long.header), (58, Header::GeneveOption), "an INT option behind the options");
 }
 
 #[test]
 fn a_tunnel_whose_outer_dscp_was_copied_carries_no_int_of_its_own() {
     // int-2.1/l4-04
     let vxlan = [0x08, 0, 0, 0, 0, 0, 7, 0];
-    assert_eq!(found(&behind(packet().udp(9, 4789).dscp(0x17), &[&vxlan, &[0xa5; 30]])), Ok(None));
+    for port in [4789, 8472] {
+        assert_eq!(found(&behind(packet().udp(9, port).dscp(0x17), &[&vxlan, &[0xa5; 30]])), Ok(None));
+    }
     let long_options =
         [&[0x10, 0, 0x65, 0x58, 0, 0, 7, 0][..], &[0x01, 0x02, 0x01, 0x0f], &[0; 60], &[0xa5; 30]];
     assert_eq!(found(&behind(packet().udp(9, 6081).dscp(0x17), &long_options)), Ok(None));

@@ -1,11 +1,12 @@
 //! Location of INT after GRE and VXLAN-GPE.
 
 use crate::error::{Header, ParseError};
+use crate::gre::{self, GreHeader};
 use crate::int::location::{Encapsulation, Location};
 use crate::layers::Layers;
 use crate::view::view;
 use crate::vxlan::VxlanHeader;
-use crate::{gre, udp, vxlan};
+use crate::{udp, vxlan};
 
 use super::shim::{BEFORE_2_TYPES, before_2, behind_shim, has_version, inside, limit};
 
@@ -13,36 +14,39 @@ use super::shim::{BEFORE_2_TYPES, before_2, behind_shim, has_version, inside, li
 /// start with an INT type are taken as the other protocol.
 const SHARED_NEXT_PROTOCOLS: [u8; 2] = [0x05, 0x08];
 
-/// Reads the INT shim after a GRE header whose protocol type is one of `protocols`; `None` for other GRE.
+/// Reads the INT shim after a GRE header whose protocol type is one of `protocols`; `None` for other GRE,
+/// readable or not.
 ///
 /// # Errors
 /// A GRE header or shim that is truncated or invalid.
 pub fn in_gre(bytes: &[u8], layers: &Layers, protocols: &[u16]) -> Result<Option<Location>, ParseError> {
     // int-2.1/gre-06
-    let (header, at) = gre::payload(inside(bytes, layers.end), layers.l4)?;
-    if !protocols.contains(&header.protocol.get()) {
-        return Ok(None);
+    let inside = inside(bytes, layers.end);
+    match view::<GreHeader>(inside, layers.l4, Header::Gre) {
+        Ok(header) if protocols.contains(&header.protocol.get()) => {}
+        _ => return Ok(None),
     }
+    let (_, at) = gre::payload(inside, layers.l4)?;
     behind_shim(bytes, at, layers.end, Encapsulation::Gre).map(Some)
 }
 
-/// Reads the INT shim after a VXLAN-GPE header whose Next Protocol is one of `next_protocols`.
+/// Reads the INT shim after a VXLAN-GPE header whose Next Protocol is one of `next_protocols`; `None` for
+/// other packets to its port.
 ///
 /// # Errors
-/// A VXLAN header or shim that is truncated or invalid.
+/// A UDP header or shim that is truncated or invalid.
 pub fn in_vxlan_gpe(
     bytes: &[u8],
     layers: &Layers,
     next_protocols: &[u8],
 ) -> Result<Option<Location>, ParseError> {
     let at = layers.l4 + udp::HEADER_BYTES;
-    let limit = limit(bytes, layers)?;
-    let header: &VxlanHeader = view(inside(bytes, limit), at, Header::Vxlan)?;
-    match header.next_protocol() {
-        Some(next) if next_protocols.contains(&next) => {
-            behind_next_protocol(bytes, at + vxlan::HEADER_BYTES, layers, limit, next)
-        }
-        _ => Ok(None),
+    let limit = limit(bytes, layers);
+    let inside = inside(bytes, limit.unwrap_or(layers.end));
+    let next = view(inside, at, Header::Vxlan).ok().and_then(VxlanHeader::next_protocol);
+    match next.filter(|next| next_protocols.contains(next)) {
+        Some(next) => behind_next_protocol(bytes, at + vxlan::HEADER_BYTES, layers, limit?, next),
+        None => Ok(None),
     }
 }
 
