@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use inband_export::named_event;
 use inband_model::api::{EventsQuestion, Nothing, Number, NumberedSilence, TimeRange, TimeSelection};
-use inband_model::{Acknowledgement, EventId, EventView, Nanos, Silence};
+use inband_model::{Acknowledgement, EndReason, EventId, EventView, Nanos, Phase, Silence};
 
 use super::Shared;
 use super::asked::Asked;
@@ -35,6 +35,7 @@ async fn filter(state: &Shared, wanted: &EventsQuestion) -> Result<Filter, Probl
     Ok(Filter {
         from,
         to,
+        behind: None,
         kind: wanted.kind,
         severity: wanted.severity,
         node: wanted.node,
@@ -48,23 +49,39 @@ pub(super) async fn events(
     State(state): State<Shared>,
     Asked(wanted): Asked<EventsQuestion>,
 ) -> Result<Response, Problem> {
-    let filter = filter(&state, &wanted).await?;
+    let mut filter = filter(&state, &wanted).await?;
     let limit = wanted.limit.unwrap_or(100).min(MOST);
+    let after = match &wanted.after {
+        Some(after) => match find(&state, id("after", after)?).await? {
+            Some(after) => Some(after),
+            None => return Ok(list(&[], |view| named_event(&state.names, view))),
+        },
+        None => None,
+    };
     let mut events = match wanted.related.as_deref() {
-        Some(id) => related(&state, id).await?,
+        Some(id) => {
+            let mut events = related(&state, id).await?;
+            events.retain(|view| match view.event.phase {
+                Phase::Begin => filter.wants_active(&view.event),
+                Phase::Once | Phase::End => filter.wants(&view.event),
+            });
+            events
+        }
         None => {
-            // A further page is cut out of both.
-            let reach = if wanted.after.is_some() { MOST } else { limit };
-            let (mut events, mut past) = gather(&state, filter.clone(), wanted.active, reach).await?;
+            // Behind a past event, only past ones follow, in the order of their ends.
+            let place = after.as_ref().filter(|after| after.event.phase != Phase::Begin);
+            filter.behind = place.map(|after| (after.event.last, after.id));
+            let (mut events, mut past) = gather(&state, filter, wanted.active, limit).await?;
             events.append(&mut past);
             events
         }
     };
-    events.retain(|view| filter.wants(&view.event));
-    if let Some(after) = &wanted.after {
-        let id: EventId = id("after", after)?;
-        let place = events.iter().position(|view| view.id == id);
-        events.drain(..place.map_or(events.len(), |place| place + 1));
+    if let Some(after) = after
+        && let Some(place) = events.iter().position(|view| view.id == after.id)
+    {
+        events.drain(..=place);
+    }
+    if wanted.after.is_some() {
         events.truncate(limit);
     }
     state.said.note(&mut events);
@@ -92,7 +109,8 @@ async fn related(state: &Shared, text: &str) -> Result<Vec<EventView>, Problem> 
     Ok(together.map_or_else(|| vec![of], |all| all.into_iter().cloned().collect()))
 }
 
-/// The matching events: active ones, and at most `limit` past ones, each latest first.
+/// The matching events: active ones, the latest beginnings first, and at most `limit` past ones, the latest
+/// ends first.
 async fn gather(
     state: &Shared,
     filter: Filter,
@@ -101,35 +119,50 @@ async fn gather(
 ) -> Result<(Vec<EventView>, Vec<EventView>), Problem> {
     let (is_active_wanted, is_past_wanted) = (active != Some(false), active != Some(true));
     let known = state.read.events().await?;
-    let wants = |view: &&EventView| filter.wants(&view.event);
-    let mut events: Vec<EventView> = match is_active_wanted {
-        true => known.active.iter().filter(wants).take(MOST).cloned().collect(),
-        false => Vec::new(),
-    };
-    let mut past: Vec<EventView> = match is_past_wanted {
-        true => known.past.iter().filter(wants).take(limit).cloned().collect(),
-        false => Vec::new(),
-    };
-    events.sort_by_key(|view| Reverse(view.event.first));
-    if is_past_wanted && past.len() < limit {
+    let mut events: Vec<EventView> = Vec::new();
+    if is_active_wanted && filter.behind.is_none() {
+        let wants = |view: &&EventView| filter.wants_active(&view.event);
+        events.extend(known.active.iter().filter(wants).take(MOST).cloned());
+        events.sort_by_key(|view| Reverse((view.event.first, view.id)));
+    }
+    if !is_past_wanted {
+        return Ok((events, Vec::new()));
+    }
+    let order = |view: &EventView| Reverse((view.event.last, view.id));
+    let mut past: Vec<&EventView> = known.past.iter().filter(|view| filter.wants(&view.event)).collect();
+    past.sort_by_key(|view| order(view));
+    past.truncate(limit);
+    let mut past: Vec<EventView> = past.into_iter().cloned().collect();
+    if past.len() < limit {
         // A time range includes events of earlier runs, and those the collector has evicted.
         let earlier = match filter.from.is_some() || filter.to.is_some() {
-            true => state.past_events(filter, limit + events.len() + past.len()).await?,
-            false => state
-                .earlier
-                .get()
-                .into_iter()
-                .flatten()
-                .filter(|view| filter.wants(&view.event))
-                .cloned()
-                .collect(),
+            true => state.past_events(filter, limit + known.active.len() + known.past.len()).await?,
+            false => {
+                let earlier = state.earlier.get().into_iter().flatten();
+                earlier.filter(|view| filter.wants(&view.event)).cloned().collect()
+            }
         };
-        let known: HashSet<_> = events.iter().chain(&past).map(|view| view.id).collect();
-        past.extend(earlier.into_iter().filter(|view| !known.contains(&view.id)));
-        past.sort_by_key(|view| Reverse(view.event.last));
+        // What the collector knows is later than what it has written.
+        let ids: HashSet<_> = known.active.iter().chain(&known.past).map(|view| view.id).collect();
+        let now = state.read.now().await?;
+        let earlier = earlier.into_iter().filter(|view| !ids.contains(&view.id));
+        past.extend(earlier.map(|view| of_earlier_run(now, view)));
+        past.sort_by_key(order);
         past.truncate(limit);
     }
     Ok((events, past))
+}
+
+/// An event of history that the collector does not know, at `now`. Where no end is written, the event's run
+/// has ended without it.
+fn of_earlier_run(now: Nanos, mut view: EventView) -> EventView {
+    // What the collector knows was read before history.
+    let may_be_new = now.since(view.event.last) < MAY_BE_NEW;
+    if view.event.phase == Phase::Begin && !may_be_new {
+        view.event.phase = Phase::End;
+        view.event.end_reason = Some(EndReason::RunEnded);
+    }
+    view
 }
 
 /// One event; from history, its latest row.
@@ -156,14 +189,16 @@ async fn find(state: &Shared, id: EventId) -> Result<Option<EventView>, Problem>
     let is_it = |view: &&EventView| view.id == id;
     let mut found: Vec<EventView> =
         known.active.iter().chain(&known.past).find(is_it).cloned().into_iter().collect();
-    if found.is_empty() {
-        let earlier = state.earlier.get().into_iter().flatten();
-        found.extend(earlier.filter(|view| view.id == id).cloned());
+    if let Some(found) = found.pop() {
+        return Ok(Some(found));
     }
-    if found.is_empty() {
-        found.extend(state.past_event(id).await?);
-    }
-    Ok(found.into_iter().next())
+    let earlier = state.earlier.get().into_iter().flatten();
+    let found = match earlier.into_iter().find(|view| view.id == id) {
+        Some(view) => Some(view.clone()),
+        None => state.past_event(id).await?,
+    };
+    let now = state.read.now().await?;
+    Ok(found.map(|view| of_earlier_run(now, view)))
 }
 
 /// Parses the id of an event in a path or parameter.
@@ -251,5 +286,29 @@ pub(super) async fn lift(
 
 /// Maximum number of events in one answer.
 const MOST: usize = 4_096;
+/// How old the beginning of an event is that no collector knows.
+const MAY_BE_NEW: Nanos = Nanos::from_secs(10);
 /// How far before and after an event related events are searched.
 const AROUND_NS: u64 = 60_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use inband_model::{Confidence, EndReason, Event, EventDetail, EventView, NodeId, Phase, Severity};
+    use inband_model::{Nanos, ReportReference, UnknownNode};
+
+    use super::of_earlier_run;
+
+    #[test]
+    fn an_event_without_an_end_ended_with_its_run() {
+        let report =
+            ReportReference { node_id: NodeId(7), hw_id: 0, sequence: 1, received_at: Nanos::from_secs(100) };
+        let detail = EventDetail::UnknownNode(UnknownNode { node_id: NodeId(7), address: None });
+        let event = Event::of_report(detail, Severity::Warning, "7".to_owned(), Confidence::Certain, report);
+        let event = Event { phase: Phase::Begin, ..event };
+        let view = EventView { id: event.id(), event, acknowledged: None };
+
+        let earlier = of_earlier_run(Nanos::from_secs(110), view.clone());
+        assert_eq!((earlier.event.phase, earlier.event.end_reason), (Phase::End, Some(EndReason::RunEnded)));
+        assert_eq!(of_earlier_run(Nanos::from_secs(109), view.clone()), view);
+    }
+}

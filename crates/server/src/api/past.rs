@@ -1,7 +1,7 @@
 //! Events from history, beyond those that the collector still knows.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use inband_model::{Event, EventId, EventKind, EventView, Flow, FlowId, Nanos, NodeId, Phase, Severity};
 use inband_store::{Cell, Limits, QueryError};
@@ -16,6 +16,8 @@ use crate::archive::{Archive, Snapshot};
 pub(super) struct Filter {
     /// Only events active at this time or later.
     pub(super) from: Option<Nanos>,
+    /// Only events behind this one, where the latest end comes first.
+    pub(super) behind: Option<(Nanos, EventId)>,
     /// Only events that began at this time or earlier.
     pub(super) to: Option<Nanos>,
     pub(super) kind: Option<EventKind>,
@@ -30,9 +32,16 @@ pub(super) struct Filter {
 }
 
 impl Filter {
+    /// Whether an event is wanted that has ended, or whose end is unknown.
     pub(super) fn wants(&self, event: &Event) -> bool {
         self.from.is_none_or(|from| event.last >= from)
-            && self.to.is_none_or(|to| event.first <= to)
+            && self.behind.is_none_or(|behind| (event.last, event.id()) < behind)
+            && self.wants_active(event)
+    }
+
+    /// Whether an event that goes on is wanted.
+    pub(super) fn wants_active(&self, event: &Event) -> bool {
+        self.to.is_none_or(|to| event.first <= to)
             && self.kind.is_none_or(|kind| kind == event.kind())
             && self.severity.is_none_or(|severity| event.severity >= severity)
             && self.key.as_ref().is_none_or(|key| event.key.contains(key))
@@ -65,8 +74,10 @@ pub(super) fn of_snapshot(
     limits: Limits,
 ) -> Result<Vec<EventView>, QueryError> {
     let mut views: Vec<EventView> = Vec::new();
-    let mut known: HashMap<EventId, usize> = HashMap::new();
-    let (mut reach, mut seen, mut below) = (most.saturating_mul(2).clamp(MIN_ROWS, MAX_ROWS), 0, i64::MAX);
+    let mut known: HashSet<EventId> = HashSet::new();
+    let below =
+        filter.behind.map_or(i64::MAX, |(last, _)| i64::try_from(last.0).map_or(i64::MAX, |at| at + 1));
+    let (mut reach, mut seen, mut below) = (most.saturating_mul(2).clamp(MIN_ROWS, MAX_ROWS), 0, below);
     // Events are large texts: a probable number is read first, and more if needed.
     while views.len() < most && seen < MAX_ROWS {
         let (rows, from) = latest(history, filter, reach, below, limits)?;
@@ -89,7 +100,7 @@ pub(super) fn of_id(
     let history = archive.snapshot().map_err(QueryError::Store)?;
     let sql = format!("SELECT {COLUMNS} FROM events WHERE id = '{id}' ORDER BY time DESC");
     let mut views = Vec::new();
-    take(&history.query(&sql, limits)?.rows, &Filter::default(), usize::MAX, &mut views, &mut HashMap::new());
+    take(&history.query(&sql, limits)?.rows, &Filter::default(), usize::MAX, &mut views, &mut HashSet::new());
     if let Some(view) = views.into_iter().find(|view| view.id == id) {
         return Ok(Some(view));
     }
@@ -110,7 +121,7 @@ pub(super) fn of_id(
     let sql =
         format!("SELECT {COLUMNS} FROM events WHERE time >= {first} AND first = {first} ORDER BY time DESC");
     let mut views = Vec::new();
-    take(&history.query(&sql, limits)?.rows, &Filter::default(), usize::MAX, &mut views, &mut HashMap::new());
+    take(&history.query(&sql, limits)?.rows, &Filter::default(), usize::MAX, &mut views, &mut HashSet::new());
     Ok(views.into_iter().find(|view| view.id == id))
 }
 
@@ -158,27 +169,28 @@ fn latest(
     Ok((rows, from))
 }
 
-/// Adds the matching events of rows, latest first.
+/// Adds the matching events of rows, latest first: the latest row of an event is the event.
 fn take(
     rows: &[Vec<Cell>],
     filter: &Filter,
     most: usize,
     views: &mut Vec<EventView>,
-    known: &mut HashMap<EventId, usize>,
+    known: &mut HashSet<EventId>,
 ) {
-    let may_be = |row: &&Vec<Cell>| may_be_about(row, filter);
-    let events = rows.iter().filter(may_be).filter_map(|row| event(row));
-    for event in events.filter(|event| filter.wants(event)) {
-        let id = event.id();
-        match known.get(&id) {
-            // The end contains all that the beginning does.
-            Some(at) if event.phase == Phase::End => views[*at].event = event,
-            Some(_) => {}
-            None if views.len() < most => {
-                known.insert(id, views.len());
-                views.push(EventView { id, event, acknowledged: None });
+    for rows in rows.chunk_by(|a, b| a.first() == b.first()) {
+        let may_be = |row: &&Vec<Cell>| may_be_about(row, filter);
+        let mut events: Vec<Event> = rows.iter().filter(may_be).filter_map(|row| event(row)).collect();
+        // The end contains all that the beginning does, also where both are of the same time.
+        events.sort_by_key(|event| (event.phase != Phase::End, Reverse(event.id())));
+        for event in events {
+            let id = event.id();
+            if !known.insert(id) || !filter.wants(&event) {
+                continue;
             }
-            None => break,
+            if views.len() >= most {
+                return;
+            }
+            views.push(EventView { id, event, acknowledged: None });
         }
     }
 }
@@ -259,3 +271,6 @@ const COLUMNS: &str =
 const MIN_ROWS: usize = 512;
 /// Maximum number of rows read for one answer.
 const MAX_ROWS: usize = 50_000;
+
+#[cfg(test)]
+mod tests;

@@ -27,7 +27,15 @@ pub(super) async fn timeline(
     let range = question.time.resolve(state.read.now().await?)?;
     let settings = state.look(|sight| sight.collector.congestion_settings().clone()).await?;
     let thresholds = thresholds(&settings, state.names.units().of(NodeId(question.node)));
-    let find = move |past: &mut Past| Ok(QueueTimeline { thresholds, ..find(past, range, &question)? });
+    let now = state.read.now().await?;
+    let known = state.read.events().await?;
+    let goes_on: Vec<EventView> =
+        known.active.iter().filter(|view| episode(view, &question).is_some()).cloned().collect();
+    let find = move |past: &mut Past| {
+        let mut found = find(past, range, &question)?;
+        add_active(&mut found.episodes, &goes_on, range, now, &question);
+        Ok(QueueTimeline { thresholds, ..found })
+    };
     Ok(json(&history::ask(&state, find).await?))
 }
 
@@ -289,6 +297,22 @@ fn episodes(
     }
     episodes.sort_by_key(|episode| episode.first);
     Ok(episodes)
+}
+
+/// Adds the episodes that go on at `now`; history knows at most their beginning.
+fn add_active(
+    episodes: &mut Vec<QueueEpisode>,
+    goes_on: &[EventView],
+    range: TimeRange,
+    now: Nanos,
+    question: &QueueTimelineQuestion,
+) {
+    for view in goes_on.iter().filter(|view| view.event.first <= range.to) {
+        let Some(found) = episode(view, question) else { continue };
+        episodes.retain(|known| known.event != found.event);
+        episodes.push(QueueEpisode { last: view.event.last.max(now).into(), ..found });
+    }
+    episodes.sort_by_key(|episode| episode.first);
 }
 
 fn episode(view: &EventView, question: &QueueTimelineQuestion) -> Option<QueueEpisode> {

@@ -30,8 +30,9 @@ struct Topics {
 }
 
 /// Sends `event`, `ledger`, and once a second `map` and `flows` with what has changed, each a JSON object;
-/// `missed` with a number if the listener was too slow, or reconnects too late. Events have ids: a listener
-/// that reconnects with `Last-Event-ID` receives those that came in between.
+/// `missed` with a number if the listener was too slow, or reconnects too late. A stream begins
+/// with an id, and events have ids: a listener that reconnects with `Last-Event-ID` receives those that came
+/// in between.
 pub(super) async fn stream(
     State(state): State<Shared>,
     Extension(place): Extension<Arc<Place>>,
@@ -45,10 +46,13 @@ pub(super) async fn stream(
     let header = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let receiver = state.live.listen();
     let missed = state.live.since(header.or(question.last_event_id.as_deref()));
+    let last = missed.last;
+    // An id without data changes only what the listener sends when it reconnects.
+    let place_now = topics.event.then(|| Event::default().id(state.live.id(last)));
     let lost = (missed.lost > 0).then(|| Event::default().event("missed").data(missed.lost.to_string()));
     let again = missed.messages.into_iter().filter(move |_| topics.event);
-    let again: Vec<Event> = lost.into_iter().chain(again.map(|message| event(&state, message))).collect();
-    let last = missed.last;
+    let again: Vec<Event> =
+        lost.into_iter().chain(again.map(|message| event(&state, message))).chain(place_now).collect();
     let follower = (topics.map || topics.flows).then(|| changes::follow(&state));
     let new = BroadcastStream::new(receiver).filter_map(move |message| {
         // Held as long as the stream lasts.

@@ -385,6 +385,35 @@ fn a_limit_of_events_is_one_of_past_ones_and_behind_another_page_of_all() {
     };
     assert_eq!(page(&loops[0]["id"])[0]["id"], loops[1]["id"]);
     assert_eq!(len(&page(&loops[0]["id"])), 1);
+    // They go on, so they belong to every later time.
+    let later = loops[0]["last"].as_u64().unwrap() + 1;
+    assert_eq!(len(&ask(&system, &format!("/api/v1/events?kind=loop&from={later}"))), 2);
+    // Behind the first past event, only past ones follow.
+    let flows = ask(&system, "/api/v1/events?kind=new-flow");
+    let rest = ask(&system, &format!("/api/v1/events?after={}", flows[0]["id"].as_str().unwrap()));
+    assert_eq!((len(&rest), &rest[0]["id"]), (1, &flows[1]["id"]), "{rest}");
+}
+
+#[test]
+fn one_who_heard_no_event_before_the_break_hears_those_that_came_in_it() {
+    let system = System::start("");
+    let mut stream = BufReader::new(system.open("get", "/api/v1/stream?topics=event", &[], ""));
+    let mut heard = String::new();
+    while !heard.contains("id: ") || !heard.ends_with('\n') {
+        assert!(stream.read_line(&mut heard).unwrap() > 0, "{heard}");
+    }
+    let id = heard.lines().find_map(|line| line.strip_prefix("id: ")).unwrap();
+    drop(stream);
+
+    system.report_frame(1, &frame().build());
+    system.wait_for("/api/v1/events", |events| events[0]["event"] == "new-flow");
+    let again = [("Last-Event-ID", id)];
+    let mut stream = BufReader::new(system.open("get", "/api/v1/stream?topics=event", &again, ""));
+    let mut heard = String::new();
+    while !heard.contains("new-flow") {
+        assert!(stream.read_line(&mut heard).unwrap() > 0, "{heard}");
+    }
+    assert!(!heard.contains("event: missed"), "{heard}");
 }
 
 #[test]

@@ -167,10 +167,10 @@ fn capture(format: Format, reports: u32) -> Vec<u8> {
             let record = Record {
                 number,
                 captured_at_ns,
-                interface: 0,
                 link_type: LinkType::ETHERNET,
                 original_length,
                 data,
+                ..Record::default()
             };
             writer.write_record(&record, &interfaces).unwrap();
         }
