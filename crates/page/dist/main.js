@@ -1058,8 +1058,8 @@ addEventListener("popstate", () => address.value = read());
 var KEPT = ["live", "at", "span"];
 function href(path, params = {}) {
   const query2 = new URLSearchParams();
-  const isTime2 = KEPT.some((name) => name in params);
-  for (const name of isTime2 ? [] : KEPT) {
+  const isTime3 = KEPT.some((name) => name in params);
+  for (const name of isTime3 ? [] : KEPT) {
     const value = address.value.params.get(name);
     if (value) query2.set(name, value);
   }
@@ -1165,6 +1165,7 @@ var Refusal = class extends Error {
 var token = y3(sessionStorage.getItem("inband-token") ?? "");
 var isTokenWanted = y3(false);
 var ahead = y3(0n);
+var patience = { ms: 15e3 };
 function giveToken(text) {
   sessionStorage.setItem("inband-token", text);
   token.value = text;
@@ -1199,7 +1200,7 @@ async function once(path, init) {
   let answer;
   let text;
   try {
-    const signals = [AbortSignal.timeout(15e3), ...init.signal ? [init.signal] : []];
+    const signals = [AbortSignal.timeout(patience.ms), ...init.signal ? [init.signal] : []];
     answer = await fetch(`${base}/api/v1/${path}`, {
       ...init,
       headers: { ...headers(), ...init.headers },
@@ -1208,7 +1209,7 @@ async function once(path, init) {
     text = await answer.text();
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === "TimeoutError";
-    const why = isLate ? "no answer within 15 s" : init.signal?.aborted ? CANCELLED : "the collector cannot be reached";
+    const why = isLate ? `no answer within ${patience.ms / 1e3} s` : init.signal?.aborted ? CANCELLED : AWAY;
     throw new Refusal(asked, why, 0);
   }
   noteClock(answer);
@@ -1216,6 +1217,8 @@ async function once(path, init) {
   return read2(asked, answer, text);
 }
 var CANCELLED = "the request was cancelled";
+var AWAY = "the collector cannot be reached";
+var isAway = ({ message, status }) => status === 0 && message === AWAY || [502, 503, 504].includes(status);
 function read2(asked, answer, text) {
   const status = `HTTP ${answer.status} ${answer.statusText}`.trim();
   let body;
@@ -1228,7 +1231,7 @@ function read2(asked, answer, text) {
   return body;
 }
 async function file(path, init) {
-  const answer = await fetch(`${base}/api/v1/${path}`, { ...init, headers: { ...headers(), ...init.headers }, signal: AbortSignal.timeout(6e4) });
+  const answer = await fetch(`${base}/api/v1/${path}`, { ...init, headers: { ...headers(), ...init.headers }, signal: AbortSignal.timeout(Math.max(6e4, patience.ms)) });
   if (answer.status === 401) isTokenWanted.value = true;
   if (!answer.ok) read2(`${init.method ?? "GET"} /api/v1/${path}`, answer, await answer.text());
   return answer.blob();
@@ -1259,6 +1262,7 @@ async function learnAbout() {
     units.value = new Map(about.nodes.map((node2) => [node2.node, node2]));
     thresholds.value = about.congestion;
     tables.value = about.tables;
+    patience.ms = Math.max(15e3, (about.limits.query_seconds + 5) * 1e3);
   } catch {
     askedAt = 0;
   }
@@ -1453,7 +1457,7 @@ var UNITS = [
   ["d", 24n * 60n * MINUTE]
 ];
 function parseSpan(text) {
-  const found = /^(\d{1,9})(ns|us|ms|s|m|h|d)$/.exec(text);
+  const found = /^(\d{1,19})(ns|us|ms|s|m|h|d)$/.exec(text);
   const unit = UNITS.find(([name]) => name === found?.[2]);
   const span = found && unit ? BigInt(found[1]) * unit[1] : 0n;
   return span > 0n ? span : void 0;
@@ -1473,6 +1477,11 @@ function ago(time, now2) {
 
 // src/range.ts
 var DEFAULT_SPAN = 15n * MINUTE;
+var [LEAST_SPAN, MOST_SPAN] = [1000n, 366n * 24n * 60n * MINUTE];
+function spanOf(text, usual2) {
+  const span = parseSpan(text ?? "") ?? usual2;
+  return span < LEAST_SPAN ? LEAST_SPAN : span > MOST_SPAN ? MOST_SPAN : span;
+}
 var tick = y3(0);
 setInterval(() => {
   if (!document.hidden) tick.value += 1;
@@ -1481,11 +1490,11 @@ function range() {
   const { params } = address.value;
   const at = params.get("at");
   if (at && /^\d{1,19}$/.test(at)) {
-    const span2 = parseSpan(params.get("span") ?? "") ?? MINUTE;
+    const span2 = spanOf(params.get("span"), MINUTE);
     const middle = BigInt(at);
     return { isLive: false, from: middle - span2 / 2n, to: middle + span2 / 2n, span: span2 };
   }
-  const span = parseSpan(params.get("live") ?? "") ?? DEFAULT_SPAN;
+  const span = spanOf(params.get("live"), DEFAULT_SPAN);
   const to = now();
   return { isLive: true, from: to - span, to, span };
 }
@@ -1518,8 +1527,9 @@ function show(span) {
 }
 function zoom(by2) {
   const { from, to, span } = range();
-  const wanted = BigInt(Math.max(1e3, Math.round(Number(span) / by2)));
-  set(around((from + to) / 2n, wanted));
+  const wanted = BigInt(Math.round(Number(span) / by2));
+  const shown2 = wanted < LEAST_SPAN ? LEAST_SPAN : wanted > MOST_SPAN ? MOST_SPAN : wanted;
+  set(around((from + to) / 2n, shown2));
 }
 var SPANS = ["1m", "5m", "15m", "1h", "6h", "1d", "7d"];
 
@@ -1622,7 +1632,7 @@ function act(key3, event) {
     k: () => move(-1)
   };
   const action = actions[key3];
-  if (!action || event.shiftKey && key3 !== "?") return false;
+  if (!action || event.shiftKey && !"?/".includes(key3)) return false;
   action();
   return true;
 }
@@ -1775,6 +1785,7 @@ function node(id) {
 }
 
 // src/ask.ts
+var AWAY_PAUSE = 3e3;
 function useAsk(key3, question, every, news) {
   const [state, setState] = d2({ key: "" });
   const [isSlow, setSlow] = d2(false);
@@ -1783,6 +1794,7 @@ function useAsk(key3, question, every, news) {
   latest.current = question;
   const hear2 = T2(() => {
   });
+  const given = token.value;
   A2(() => {
     const gone = new AbortController();
     let timer = 0;
@@ -1790,19 +1802,21 @@ function useAsk(key3, question, every, news) {
     const run = async () => {
       [isAsking, isNew] = [true, false];
       const slow = setTimeout(() => setSlow(true), 300);
+      let pause3 = every;
       try {
         const data = await latest.current(gone.signal);
         if (!gone.signal.aborted) setState({ key: key3, data });
       } catch (error) {
         const refusal = error instanceof Refusal ? error : new Refusal("", String(error), 0);
         if (!gone.signal.aborted) setState((old) => ({ ...old, error: refusal }));
+        if (isAway(refusal)) pause3 ??= AWAY_PAUSE;
       }
       clearTimeout(slow);
       if (gone.signal.aborted) return;
       setSlow(false);
       isAsking = false;
       if (isNew) void run();
-      else if (every) timer = window.setTimeout(run, document.hidden ? every * 5 : every);
+      else if (pause3) timer = window.setTimeout(run, document.hidden ? pause3 * 5 : pause3);
     };
     hear2.current = () => {
       clearTimeout(timer);
@@ -1814,7 +1828,7 @@ function useAsk(key3, question, every, news) {
       gone.abort();
       clearTimeout(timer);
     };
-  }, [key3, round2, every]);
+  }, [key3, round2, every, given]);
   const heard = T2(news);
   A2(() => {
     if (heard.current !== news) hear2.current();
@@ -1909,8 +1923,9 @@ var first = (flows, word) => {
 };
 function sentence(event) {
   const detail = event.detail ?? {};
-  const lasted = duration(BigInt(event.last) - BigInt(event.first));
   const isActive = event.phase === "begin";
+  const last = BigInt(event.last);
+  const lasted = duration((isActive && now() > last ? now() : last) - BigInt(event.first));
   switch (event.event) {
     case "queue-congestion": {
       const peak = detail.peak_latency === null ? "" : `, latency up to ${duration(detail.peak_latency)}`;
@@ -2004,6 +2019,12 @@ function Time({ at }) {
 }
 function FlowLink({ flow, id, params }) {
   return a4("a", { class: "mono", href: href("/flow/" + (id ?? flowAddress(flow)), params), children: flowText(flow) });
+}
+function OnlyPresent({ what }) {
+  return range().isLive ? null : a4("p", { class: "notice", children: [
+    what,
+    " of the present, not of the chosen time."
+  ] });
 }
 function Path({ hops }) {
   if (!hops?.length) return a4("span", { title: "no report of the whole path", children: UNKNOWN });
@@ -2663,13 +2684,15 @@ async function lastOn(id, path, until, signal) {
   return [...packets.values()].find(went) ?? [];
 }
 var linkKey = (from, egress, to, ingress) => `${from}.${egress ?? "*"}-${to}.${ingress ?? "*"}`;
+var isTime = (stamp) => stamp !== null && BigInt(stamp) > 0xffffffffn;
 function pieces(hops, known2) {
   const all = [];
-  let at = 0;
+  let [at, sum2] = [0, 0];
   let isWhole = true;
   const take2 = (length) => {
     isWhole &&= length !== null;
     at += Math.max(0, length ?? 0);
+    sum2 += length ?? 0;
   };
   hops.forEach((hop, index) => {
     all.push({ kind: "hop", hop, start: at, length: hop.hop_latency });
@@ -2677,12 +2700,13 @@ function pieces(hops, known2) {
     const next2 = hops[index + 1];
     if (!next2) return;
     const [sent, came] = [hop.egress_timestamp, next2.ingress_timestamp];
-    const length = sent === null || came === null ? null : Number(BigInt(came) - BigInt(sent));
+    const length = isTime(sent) && isTime(came) ? Number(BigInt(came) - BigInt(sent)) : null;
     const key3 = linkKey(hop.node_id, hop.egress_interface, next2.node_id, next2.ingress_interface);
-    all.push({ kind: "link", from: hop, to: next2, start: at, length, uncertainty: known2.get(key3)?.uncertainty ?? null });
-    take2(length);
+    const uncertainty = known2.get(key3)?.uncertainty ?? null;
+    all.push({ kind: "link", from: hop, to: next2, start: at, length, uncertainty });
+    take2(uncertainty === null ? null : length);
   });
-  return { pieces: all, sum: at, isWhole };
+  return { pieces: all, sum: sum2, end: at, isWhole };
 }
 
 // src/beside.ts
@@ -2723,7 +2747,7 @@ function common(now2, then) {
 // src/parts/waterfall.tsx
 function Waterfall(props) {
   const { way: way2, other } = props;
-  const all = Math.max(1, way2.sum, other?.sum ?? 0);
+  const all = Math.max(1, way2.end, other?.end ?? 0);
   const drawn = { ...props, share: (value) => `${100 * Math.max(0, value) / all}%` };
   return a4("div", { class: "scroll", role: "region", "aria-label": "Waterfall", tabIndex: 0, children: [
     a4("table", { class: "waterfall", children: [
@@ -2785,8 +2809,7 @@ function Hop({ now: now2, then, usually, arrived, share, way: way2, other }) {
   const { hop, start, length } = now2 ?? then;
   const usual2 = usually.get(hopKey(hop));
   const least = Math.min(usual2?.least ?? 0, length ?? 0);
-  const moment = hop.egress_timestamp ?? arrived;
-  const queue = hop.egress_interface === null ? void 0 : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(BigInt(moment), 200000000n));
+  const queue = hop.egress_interface === null ? void 0 : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(arrived, 200000000n));
   const part = now2 && length !== null && way2.sum ? ` (${Math.round(100 * length / way2.sum)} %)` : "";
   const name = now2 ? node(hop.node_id) : a4("del", { children: node(hop.node_id) });
   return a4("tr", { "data-row": true, tabIndex: 0, class: now2 ? void 0 : "left", onKeyDown: (event) => event.key === "Enter" && queue && go(queue), children: [
@@ -2816,7 +2839,7 @@ function Hop({ now: now2, then, usually, arrived, share, way: way2, other }) {
     a4("td", { class: "number", children: utilization(hop) })
   ] });
 }
-var NO_TIMES = "timestamps missing at one end";
+var NO_TIMES = "no time since 1970 at one end";
 var NO_CLOCKS = "clock offset unknown";
 function Link({ now: now2, then, share, known: known2, other }) {
   const { from, to, start, length, uncertainty } = now2 ?? then;
@@ -3098,21 +3121,33 @@ function FilterField({ text, wrong, examples: examples2 }) {
   const [isOpen, setOpen] = d2(false);
   const [chosen, setChosen] = d2(-1);
   const [seen, setSeen] = d2(text);
+  const field = T2(null);
+  const [caret, setCaret] = d2([...text].length);
+  const [wanted, setWanted] = d2();
+  F2(() => {
+    if (wanted === void 0) return;
+    field.current?.setSelectionRange(wanted, wanted);
+    setWanted(void 0);
+  }, [wanted]);
   if (seen !== text) {
     setSeen(text);
     setTyped(text);
   }
-  const question = `filter/complete?text=${encodeURIComponent(typed)}`;
-  const { data } = useAsk(isOpen ? question : "", async (signal) => isOpen ? { ...await ask(question, { signal }), text: typed } : void 0);
-  const kept2 = data ? [...data.text].slice(0, data.from).join("") : "";
-  const offers = isOpen && data ? data.options.slice(0, MOST2).map((option) => ({ ...option, whole: `${kept2}${option.text} ` })) : [];
-  const take2 = (value, isWhole) => {
-    setTyped(value);
+  const follow2 = ({ currentTarget: { value, selectionStart } }) => setCaret([...value.slice(0, selectionStart ?? value.length)].length);
+  const question = `filter/complete?text=${encodeURIComponent(typed)}&caret=${caret}`;
+  const { data } = useAsk(isOpen ? question : "", async (signal) => isOpen ? { ...await ask(question, { signal }), text: typed, caret } : void 0);
+  const [kept2, rest] = data ? [[...data.text].slice(0, data.from).join(""), [...data.text].slice(data.caret).join("").trimStart()] : ["", ""];
+  const offers = isOpen && data ? data.options.slice(0, MOST2).map((option) => ({ ...option, upTo: `${kept2}${option.text} ` })) : [];
+  const take2 = (upTo) => {
+    setTyped(upTo + rest);
+    setCaret([...upTo].length);
+    setWanted(upTo.length);
     setChosen(-1);
-    if (isWhole) {
-      setOpen(false);
-      set({ q: value.trim() || void 0 });
-    }
+  };
+  const apply = () => {
+    setChosen(-1);
+    setOpen(false);
+    set({ q: typed.trim() || void 0 });
   };
   const onKey2 = (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
@@ -3122,10 +3157,10 @@ function FilterField({ text, wrong, examples: examples2 }) {
       setChosen((old) => offers.length ? (old + by2 + offers.length) % offers.length : -1);
     } else if (event.key === "Enter") {
       const offer = offers[chosen];
-      offer ? take2(offer.whole, false) : take2(typed, true);
+      offer ? take2(offer.upTo) : apply();
     } else if (event.key === "Tab" && chosen >= 0 && offers[chosen]) {
       event.preventDefault();
-      take2(offers[chosen].whole, false);
+      take2(offers[chosen].upTo);
     } else if (event.key === "Escape" && isOpen) {
       event.stopPropagation();
       setOpen(false);
@@ -3137,6 +3172,7 @@ function FilterField({ text, wrong, examples: examples2 }) {
       "input",
       {
         id: "filter",
+        ref: field,
         "data-filter": true,
         role: "combobox",
         "aria-expanded": offers.length > 0,
@@ -3149,13 +3185,15 @@ function FilterField({ text, wrong, examples: examples2 }) {
         spellcheck: false,
         placeholder: examples2.join("   "),
         value: typed,
-        onInput: (event) => (setTyped(event.currentTarget.value), setOpen(true), setChosen(-1)),
+        onInput: (event) => (setTyped(event.currentTarget.value), follow2(event), setOpen(true), setChosen(-1)),
+        onKeyUp: follow2,
+        onClick: follow2,
         onFocus: () => setOpen(true),
         onBlur: () => setOpen(false),
         onKeyDown: onKey2
       }
     ),
-    offers.length > 0 && a4("ul", { id: "offers", role: "listbox", "aria-label": "Suggestions", children: offers.map((offer, at) => a4("li", { id: `offer-${at}`, role: "option", "aria-selected": at === chosen, onMouseDown: (event) => (event.preventDefault(), take2(offer.whole, false)), children: [
+    offers.length > 0 && a4("ul", { id: "offers", role: "listbox", "aria-label": "Suggestions", children: offers.map((offer, at) => a4("li", { id: `offer-${at}`, role: "option", "aria-selected": at === chosen, onMouseDown: (event) => (event.preventDefault(), take2(offer.upTo)), children: [
       a4("code", { children: shown(offer.text) }),
       " ",
       a4("span", { class: "muted", children: shown(offer.about) })
@@ -3172,11 +3210,12 @@ function Flows2() {
   const filter = param("q");
   const sort = param("sort") in SORTS ? param("sort") : "worst";
   const question = `flows/search?limit=${param("many") ? MANY : FEW}&sort=${sort}&filter=${encodeURIComponent(filter)}`;
-  const flows = useAsk(question, (signal) => ask(question, { signal }), 2e3);
+  const flows = useAsk(question, (signal) => ask(question, { signal }), range().isLive ? 2e3 : void 0);
   const wrong = flows.error?.status === 400 ? flows.error.message : "";
   const rows = flows.data ? rowsOf(flows.data.columns) : [];
   return a4($, { children: [
     a4("h1", { children: "Flows" }),
+    a4(OnlyPresent, { what: "Flows" }),
     a4(FilterField, { text: filter, wrong, examples: examples(rows) }),
     a4("label", { class: "sort", children: [
       "Sort by",
@@ -3287,7 +3326,7 @@ async function groups2(by2, signal) {
   const { from, to } = range();
   const [map] = await Promise.all([ask(`map?group=auto&by=${by2}&from=${from}&to=${to}`, { signal }), tiersOf(0, signal)]);
   const all = rowsOf(map.groups);
-  counted = all.reduce((sum, { nodes: nodes3 }) => sum + nodes3.length, 0);
+  counted = all.reduce((sum2, { nodes: nodes3 }) => sum2 + nodes3.length, 0);
   const values = (value) => ({ ...nothing, [by2]: value });
   const tiers = await tiersOf(counted, signal);
   const nodes2 = all.map((group, id) => ({ id, tier: tiers.get(group.nodes[0]) ?? 0, reportsItself: group.reports > 0, values: values(group.value) }));
@@ -5864,10 +5903,10 @@ function uPlot(opts, data, then) {
       } else {
         sc = scales[scaleKey] = assign({}, scaleKey == xScaleKey ? xScaleOpts : yScaleOpts, scaleOpts);
         sc.key = scaleKey;
-        let isTime2 = sc.time;
+        let isTime3 = sc.time;
         let rn = sc.range;
         let rangeIsArr = isArr(rn);
-        if (scaleKey != xScaleKey || mode == 2 && !isTime2) {
+        if (scaleKey != xScaleKey || mode == 2 && !isTime3) {
           if (rangeIsArr && (rn[0] == null || rn[1] == null)) {
             rn = {
               min: rn[0] == null ? autoRangePart : {
@@ -5888,7 +5927,7 @@ function uPlot(opts, data, then) {
             rn = (self2, dataMin, dataMax) => dataMin == null ? nullNullTuple : rangeNum(dataMin, dataMax, cfg);
           }
         }
-        sc.range = fnOrSelf(rn || (isTime2 ? snapTimeX : scaleKey == xScaleKey ? sc.distr == 3 ? snapLogX : sc.distr == 4 ? snapAsinhX : snapNumX : sc.distr == 3 ? snapLogY : sc.distr == 4 ? snapAsinhY : snapNumY));
+        sc.range = fnOrSelf(rn || (isTime3 ? snapTimeX : scaleKey == xScaleKey ? sc.distr == 3 ? snapLogX : sc.distr == 4 ? snapAsinhX : snapNumX : sc.distr == 3 ? snapLogY : sc.distr == 4 ? snapAsinhY : snapNumY));
         sc.auto = fnOrSelf(rangeIsArr ? false : sc.auto);
         sc.clamp = fnOrSelf(sc.clamp || clampScale);
         sc._min = sc._max = null;
@@ -6269,10 +6308,10 @@ function uPlot(opts, data, then) {
   }
   function initSeries(s4, i4) {
     if (mode == 1 || i4 > 0) {
-      let isTime2 = mode == 1 && scales[s4.scale].time;
+      let isTime3 = mode == 1 && scales[s4.scale].time;
       let sv = s4.value;
-      s4.value = isTime2 ? isStr(sv) ? timeSeriesVal(_tzDate, timeSeriesStamp(sv, _fmtDate)) : sv || _timeSeriesVal : sv || numSeriesVal;
-      s4.label = s4.label || (isTime2 ? timeSeriesLabel : numSeriesLabel);
+      s4.value = isTime3 ? isStr(sv) ? timeSeriesVal(_tzDate, timeSeriesStamp(sv, _fmtDate)) : sv || _timeSeriesVal : sv || numSeriesVal;
+      s4.label = s4.label || (isTime3 ? timeSeriesLabel : numSeriesLabel);
     }
     if (cursorOnePt || i4 > 0) {
       s4.width = s4.width == null ? 1 : s4.width;
@@ -6355,7 +6394,7 @@ function uPlot(opts, data, then) {
         axis.scale = isVt ? series[1].scale : xScaleKey;
         sc = scales[axis.scale];
       }
-      let isTime2 = sc.time;
+      let isTime3 = sc.time;
       axis.size = fnOrSelf(axis.size);
       axis.space = fnOrSelf(axis.space);
       axis.rotate = fnOrSelf(axis.rotate);
@@ -6364,8 +6403,8 @@ function uPlot(opts, data, then) {
           !fixedDec.has(incr) && fixedDec.set(incr, guessDec(incr));
         });
       }
-      axis.incrs = fnOrSelf(axis.incrs || (sc.distr == 2 ? wholeIncrs : isTime2 ? ms == 1 ? timeIncrsMs : timeIncrsS : numIncrs));
-      axis.splits = fnOrSelf(axis.splits || (isTime2 && sc.distr == 1 ? _timeAxisSplits : sc.distr == 3 ? logAxisSplits : sc.distr == 4 ? asinhAxisSplits : numAxisSplits));
+      axis.incrs = fnOrSelf(axis.incrs || (sc.distr == 2 ? wholeIncrs : isTime3 ? ms == 1 ? timeIncrsMs : timeIncrsS : numIncrs));
+      axis.splits = fnOrSelf(axis.splits || (isTime3 && sc.distr == 1 ? _timeAxisSplits : sc.distr == 3 ? logAxisSplits : sc.distr == 4 ? asinhAxisSplits : numAxisSplits));
       axis.stroke = fnOrSelf(axis.stroke);
       axis.grid.stroke = fnOrSelf(axis.grid.stroke);
       axis.ticks.stroke = fnOrSelf(axis.ticks.stroke);
@@ -6374,7 +6413,7 @@ function uPlot(opts, data, then) {
       axis.values = // static array of tick values
       isArr(av) && !isArr(av[0]) ? fnOrSelf(av) : (
         // temporal
-        isTime2 ? (
+        isTime3 ? (
           // config array of fmtDate string tpls
           isArr(av) ? timeAxisVals(_tzDate, timeAxisStamps(av, _fmtDate)) : (
             // fmtDate string tpl
@@ -8159,8 +8198,8 @@ function incidents(events) {
 var COMMON = ["latency-change", "new-flow"];
 var isTelling = ({ main, severity }) => severity !== "info" || !COMMON.includes(main.event);
 function headline(groups3, lost, quietFor) {
-  const calm = lost ? `${plural(lost, "report")} lost` : "no reports lost";
-  if (!groups3.length) return `Quiet for ${quietFor}; ${calm}.`;
+  const losses = lost === void 0 ? [] : [lost ? `${plural(lost, "report")} lost` : "no reports lost"];
+  if (!groups3.length) return [`Quiet for ${quietFor}`, ...losses].join("; ") + ".";
   const active = groups3.filter((group) => group.events.some((event) => event.phase === "begin"));
   const isOne = (kind) => groups3.filter((group) => group.events.some((event) => event.event === kind)).length;
   const told = active[0] ?? groups3.find((group) => group.severity !== "info") ?? groups3[0];
@@ -8169,7 +8208,7 @@ function headline(groups3, lost, quietFor) {
   const parts = [
     `${sentence(subject)}, ${subject.phase === "begin" ? "still active" : (subject.phase === "end" ? "ended " : "") + ago(BigInt(subject.last), now())}`,
     ...moved && subject.event !== "path-change" ? [plural(moved, "path") + " changed"] : [],
-    calm
+    ...losses
   ];
   return parts.join("; ") + ".";
 }
@@ -8184,7 +8223,9 @@ function Now() {
   const events = useAsk("events " + when, recent, every, every && eventsHeard.value);
   const all = incidents(events.data ?? []);
   const groups3 = all.filter(isTelling);
-  const lost = history2.length ? history2.at(-1).totals.lost - history2[0].totals.lost : 0;
+  const counts = useCounts();
+  void totals.value;
+  const lost = counts.data && sum(balance(counts.data).map((step3) => step3.lost));
   const text = events.data ? headline(groups3, lost, duration(range().span)) : "";
   useCopy(() => [text, ...groups3.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
   return a4($, { children: [
@@ -8196,7 +8237,7 @@ function Now() {
         a4("a", { href: href("/events"), children: "All events in this time range" })
       ] })
     ] }) }),
-    a4(History, {})
+    a4(Answer, { asked: counts, children: (counts2) => a4(Lines, { ...counts2 }) })
   ] });
 }
 function Quiet() {
@@ -8242,9 +8283,9 @@ async function oldest(signal) {
   const [first2] = await sql("SELECT min(time) AS t FROM minutes", signal);
   return first2?.t ? BigInt(first2.t) : void 0;
 }
-function History() {
+function useCounts() {
   const [when, every] = timeAsked(1e4);
-  const counts = useAsk("counts " + when, async (signal) => {
+  return useAsk("counts " + when, async (signal) => {
     const { to } = range();
     begun ??= await oldest(signal);
     const first2 = begun ?? to - MINUTE;
@@ -8255,28 +8296,32 @@ function History() {
     const [found, counted2] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
     return { from, levels: found, ledger: counted2 };
   }, every);
-  return a4(Answer, { asked: counts, children: (counts2) => a4(Counts, { ...counts2 }) });
 }
 var seconds = (time) => Number(BigInt(time) / 1000n) / 1e6;
-function Counts({ from, levels, ledger }) {
-  void totals.value;
-  const { to } = range();
-  const fromLive = history2.length ? history2[0].at : Infinity;
+function balance({ from, ledger }) {
+  const { to, isLive } = range();
+  const heard = isLive ? history2.map((one) => ({ at: one.at, accepted: one.totals.accepted, lost: one.totals.lost })) : [];
+  const fromLive = heard[0]?.at ?? Infinity;
   const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
-  const live = history2.map((one) => ({ at: one.at, accepted: one.totals.accepted, lost: one.totals.lost }));
-  const all = [...past, ...live].filter((row) => row.at >= seconds(from) - 20);
-  const between = all.slice(1).map((row, at) => ({ ...row, before: all[at] })).filter((row) => row.accepted >= row.before.accepted && row.at > row.before.at);
-  const times = between.map((row) => row.at);
-  const rates = between.map((row) => (row.accepted - row.before.accepted) / (row.at - row.before.at));
-  const losses = between.map((row) => Math.max(0, row.lost - row.before.lost));
+  const all = [...past, ...heard].filter((row) => row.at >= seconds(from) - 20 && row.at <= seconds(to));
+  const steps = all.slice(1).map((row, at) => ({ ...row, before: all[at] }));
+  const counted2 = steps.filter(({ at, accepted, before: before2 }) => accepted >= before2.accepted && at > before2.at);
+  return counted2.map(({ at, accepted, lost, before: before2 }) => ({ at, rate: (accepted - before2.accepted) / (at - before2.at), lost: Math.max(0, lost - before2.lost) }));
+}
+var sum = (values) => values.reduce((a5, b3) => a5 + b3, 0);
+function Lines(counts) {
+  const { from, levels } = counts;
+  const { to, isLive } = range();
+  const steps = balance(counts);
+  const [times, rates, losses] = [steps.map((step3) => step3.at), steps.map((step3) => step3.rate), steps.map((step3) => step3.lost)];
   const [latency, depth, drops] = ["latency", "depth", "drops"].map((name) => levels.map((row) => row[name] === null ? null : Number(row[name])));
   const highest = (values) => values.reduce((a5, b3) => b3 !== null && (a5 === null || b3 > a5) ? b3 : a5, null);
-  const lost = losses.reduce((a5, b3) => a5 + b3, 0);
+  const lost = sum(losses);
   const level = (name, values, write2, colour) => {
     const most = highest(values);
     return { name, values, write: write2, colour, isStepped: true, summary: most === null ? `${UNKNOWN} nothing reported` : `at most ${write2(most)}` };
   };
-  const reports = { name: "Reports", values: rates, write: rate, colour: "--flow1", summary: rates.length ? `now ${rate(rates.at(-1))}, ${count(lost)} lost` : UNKNOWN };
+  const reports = { name: "Reports", values: rates, write: rate, colour: "--flow1", summary: rates.length ? `${isLive ? "now" : "at the end"} ${rate(rates.at(-1))}, ${count(lost)} lost` : UNKNOWN };
   const upper = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
   const lower = [
     level("Longest hop", latency, duration, "--flow4"),
@@ -8387,14 +8432,19 @@ function Result({ text }) {
     a4(Answer, { asked, children: (found) => a4(Found, { found }) })
   ] });
 }
-var isTime = (name) => /(^|_)(time|timestamp|latest|first|last)$/.test(name);
+var isTime2 = (name) => /(^|_)(time|timestamp|latest|first|last)$/.test(name);
 var MOST4 = 500;
 function Found({ found: { columns: columns3, rows, damage, took } }) {
   useCopy(() => csv(columns3, rows));
+  const [refused, setRefused] = d2("");
+  const parquet = () => {
+    setRefused("");
+    saveParquet(param("sql")).catch((error) => setRefused(String(error.message ?? error)));
+  };
   const cell2 = (name, value) => {
     if (value === null) return UNKNOWN;
     if (name === "flow_id") return a4("a", { class: "mono", href: href("/flow/" + value), children: String(value) });
-    if (isTime(name) && typeof value === "bigint") return a4("time", { title: String(value), children: exact(value) });
+    if (isTime2(name) && typeof value === "bigint") return a4("time", { title: String(value), children: exact(value) });
     return shown(String(value));
   };
   if (!rows.length) return a4(Empty, { children: "The query returned no rows." });
@@ -8402,13 +8452,17 @@ function Found({ found: { columns: columns3, rows, damage, took } }) {
     a4("p", { class: "choices", children: [
       a4("button", { onClick: () => save("inband.csv", "text/csv", csv(columns3, rows)), children: "Save as CSV" }),
       a4("button", { onClick: () => save("inband.jsonl", "application/jsonl", jsonl(columns3, rows)), children: "Save as JSON Lines" }),
-      a4("button", { onClick: () => void saveParquet(param("sql")), children: "Save as Parquet" }),
+      a4("button", { onClick: parquet, children: "Save as Parquet" }),
       a4("span", { class: "muted", children: [
         plural(rows.length, "row"),
         " in ",
         Math.round(took),
         " ms"
       ] })
+    ] }),
+    refused && a4("p", { class: "notice", role: "alert", children: [
+      "No Parquet file: ",
+      shown(refused, 600)
     ] }),
     damage.length > 0 && a4("p", { class: "notice", children: [
       plural(damage.length, "part"),
@@ -8604,7 +8658,7 @@ function area(steps, flow, x3, y5) {
   let path = "";
   steps.forEach(({ depth, parts }, at) => {
     if (depth < 0 || !parts[flow]) return;
-    const below = parts.slice(0, flow).reduce((sum, part) => sum + part, 0);
+    const below = parts.slice(0, flow).reduce((sum2, part) => sum2 + part, 0);
     path += `M${x3(at).toFixed(1)} ${y5(below).toFixed(1)}H${x3(at + 1).toFixed(1)}V${y5(below + parts[flow]).toFixed(1)}H${x3(at).toFixed(1)}Z`;
   });
   return path;
@@ -8754,7 +8808,7 @@ function List5({ rows, congested, depths }) {
           },
           { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
           { name: "p99, worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
-          { name: "Now", cell: (row) => congested.has(key2(row)) ? a4("strong", { class: "bad", children: "congested" }) : "not congested" },
+          { name: range().isLive ? "Now" : "At present", cell: (row) => congested.has(key2(row)) ? a4("strong", { class: "bad", children: "congested" }) : "not congested" },
           { name: "Reported hops", isNumber: true, cell: (row) => count(row.reports) }
         ]
       }
@@ -9060,17 +9114,19 @@ var PARTS = [
   ["shed", "dropped by the collector: queue full"]
 ];
 function Reports() {
-  const asked = useAsk("ledger", (signal) => ask("ledger", { signal }), 2e3, totals.value?.lost);
+  const { isLive } = range();
+  const asked = useAsk("ledger", (signal) => ask("ledger", { signal }), isLive ? 2e3 : void 0, isLive && totals.value?.lost);
   return a4($, { children: [
     a4("h1", { children: "Reports" }),
+    a4(OnlyPresent, { what: "Counts" }),
     a4(Answer, { asked, children: (ledger) => a4(Ledger, { ledger }) }),
     a4(Decoder, {}),
     a4(Newest, {})
   ] });
 }
 function Ledger({ ledger: { total, streams, malformed, exports, refused_sources: refused } }) {
-  const sum = PARTS.reduce((all, [name]) => all + total[name], 0);
-  const isEven = sum === total.received;
+  const sum2 = PARTS.reduce((all, [name]) => all + total[name], 0);
+  const isEven = sum2 === total.received;
   useCopy(() => [`${count(total.received)} received = ${PARTS.map(([name]) => `${count(total[name])} ${name}`).join(" + ")}`, `${count(total.lost)} lost`].join("\n"));
   return a4($, { children: [
     a4("section", { class: "balance-sheet", "aria-label": "Balance", children: [
@@ -9086,7 +9142,7 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
           " ",
           name
         ] }, name)),
-        isEven ? "" : ` (sum ${count(sum)}: one datagram is still being counted)`
+        isEven ? "" : ` (sum ${count(sum2)}: one datagram is still being counted)`
       ] }),
       a4("div", { class: "balance-bar", "aria-hidden": "true", children: PARTS.map(([name], at) => total[name] ? a4("span", { class: `f${at + 1}`, style: { flexGrow: Math.max(total[name] / total.received, 4e-3) } }, name) : null) }),
       a4(
@@ -9341,9 +9397,8 @@ if (isExact()) {
   document.addEventListener("click", catchLinks);
   document.addEventListener("keydown", onKey);
   Q(a4(Page, {}), document.getElementById("page"));
-  void learn();
-  void learnAbout();
-  setInterval(() => void learn(), 15e3);
+  token.subscribe(() => void (learn(), learnAbout()));
+  setInterval(() => void (learn(), learnAbout()), 15e3);
   void follow();
 } else {
   document.getElementById("page").textContent = "This browser cannot show 64-bit numbers exactly. Use Chrome 114, Firefox 135, Safari 18.4 or later.";

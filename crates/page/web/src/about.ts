@@ -1,7 +1,7 @@
 // The collector's description of itself: the nodes' units, and when queues count as congested.
 
 import { signal } from "@preact/signals";
-import { ask } from "./api";
+import { ask, patience } from "./api";
 import { bytes, count, occupancy } from "./units";
 
 interface Unit {
@@ -41,6 +41,7 @@ export async function learnAbout() {
     units.value = new Map(about.nodes.map((node: any) => [node.node, node]));
     thresholds.value = about.congestion;
     tables.value = about.tables;
+    patience.ms = Math.max(15_000, (about.limits.query_seconds + 5) * 1_000);
   } catch {
     // Until then numbers have no unit.
     askedAt = 0;

@@ -22,6 +22,9 @@ export const isTokenWanted = signal(false);
 /** By how much the collector's clock is ahead of this browser's, nanoseconds. */
 export const ahead = signal(0n);
 
+/** Longest wait for an answer, milliseconds: longer than the collector works on a query. */
+export const patience = { ms: 15_000 };
+
 export function giveToken(text: string) {
   sessionStorage.setItem("inband-token", text);
   token.value = text;
@@ -64,7 +67,7 @@ async function once(path: string, init: RequestInit): Promise<any> {
   let answer: Response;
   let text: string;
   try {
-    const signals = [AbortSignal.timeout(15_000), ...(init.signal ? [init.signal] : [])];
+    const signals = [AbortSignal.timeout(patience.ms), ...(init.signal ? [init.signal] : [])];
     answer = await fetch(`${base}/api/v1/${path}`, {
       ...init,
       headers: { ...headers(), ...(init.headers as Record<string, string>) },
@@ -73,7 +76,7 @@ async function once(path: string, init: RequestInit): Promise<any> {
     text = await answer.text();
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === "TimeoutError";
-    const why = isLate ? "no answer within 15 s" : init.signal?.aborted ? CANCELLED : "the collector cannot be reached";
+    const why = isLate ? `no answer within ${patience.ms / 1_000} s` : init.signal?.aborted ? CANCELLED : AWAY;
     throw new Refusal(asked, why, 0);
   }
   noteClock(answer);
@@ -82,6 +85,10 @@ async function once(path: string, init: RequestInit): Promise<any> {
 }
 
 const CANCELLED = "the request was cancelled";
+const AWAY = "the collector cannot be reached";
+
+/** Whether the collector did not get the request, so that asking again costs it nothing. */
+export const isAway = ({ message, status }: Refusal) => (status === 0 && message === AWAY) || [502, 503, 504].includes(status);
 
 /** The JSON of an answer; a truncated one, or a proxy's error page, is refused with its status. */
 function read(asked: string, answer: Response, text: string): any {
@@ -98,7 +105,7 @@ function read(asked: string, answer: Response, text: string): any {
 
 /** An answer as a file. */
 export async function file(path: string, init: RequestInit): Promise<Blob> {
-  const answer = await fetch(`${base}/api/v1/${path}`, { ...init, headers: { ...headers(), ...(init.headers as Record<string, string>) }, signal: AbortSignal.timeout(60_000) });
+  const answer = await fetch(`${base}/api/v1/${path}`, { ...init, headers: { ...headers(), ...(init.headers as Record<string, string>) }, signal: AbortSignal.timeout(Math.max(60_000, patience.ms)) });
   if (answer.status === 401) isTokenWanted.value = true;
   if (!answer.ok) read(`${init.method ?? "GET"} /api/v1/${path}`, answer, await answer.text());
   return answer.blob();

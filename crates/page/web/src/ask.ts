@@ -1,7 +1,7 @@
 // Requests of a view. The old data stays until the new data arrives, and is marked when it is stale.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Refusal } from "./api";
+import { Refusal, isAway, token } from "./api";
 
 export interface Asked<T> {
   data: T | undefined;
@@ -13,8 +13,11 @@ export interface Asked<T> {
   again: () => void;
 }
 
+/** Pause before a collector that is away is asked again, milliseconds. */
+const AWAY_PAUSE = 3_000;
+
 /**
- * Sends a request whenever `key` changes, and every `every` milliseconds if that is given.
+ * Sends a request whenever `key` or the token changes, while the collector is away, and every `every` milliseconds if that is given.
  * A change of `news` sends one as soon as none is pending; the data does not count as stale meanwhile.
  * At most one request is pending.
  */
@@ -25,6 +28,7 @@ export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promis
   const latest = useRef(question);
   latest.current = question;
   const hear = useRef(() => {});
+  const given = token.value;
   useEffect(() => {
     const gone = new AbortController();
     let timer = 0;
@@ -32,19 +36,21 @@ export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promis
     const run = async () => {
       [isAsking, isNew] = [true, false];
       const slow = setTimeout(() => setSlow(true), 300);
+      let pause = every;
       try {
         const data = await latest.current(gone.signal);
         if (!gone.signal.aborted) setState({ key, data });
       } catch (error) {
         const refusal = error instanceof Refusal ? error : new Refusal("", String(error), 0);
         if (!gone.signal.aborted) setState((old) => ({ ...old, error: refusal }));
+        if (isAway(refusal)) pause ??= AWAY_PAUSE;
       }
       clearTimeout(slow);
       if (gone.signal.aborted) return;
       setSlow(false);
       isAsking = false;
       if (isNew) void run();
-      else if (every) timer = window.setTimeout(run, document.hidden ? every * 5 : every);
+      else if (pause) timer = window.setTimeout(run, document.hidden ? pause * 5 : pause);
     };
     hear.current = () => {
       clearTimeout(timer);
@@ -56,7 +62,7 @@ export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promis
       gone.abort();
       clearTimeout(timer);
     };
-  }, [key, round, every]);
+  }, [key, round, every, given]);
   const heard = useRef(news);
   useEffect(() => {
     if (heard.current !== news) hear.current();

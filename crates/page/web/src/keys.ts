@@ -122,7 +122,7 @@ function act(key: string, event: KeyboardEvent): boolean {
     k: () => move(-1),
   };
   const action = actions[key];
-  if (!action || (event.shiftKey && key !== "?")) return false;
+  if (!action || (event.shiftKey && !"?/".includes(key))) return false;
   action();
   return true;
 }

@@ -1,5 +1,6 @@
 // Events as sentences, and what to check for each kind.
 
+import { now } from "./api";
 import { node } from "./names";
 import { UNKNOWN, count, duration, occupancy, permille, plural, protocol, shown } from "./units";
 
@@ -62,8 +63,9 @@ const first = (flows: any[], word: string) => {
 /** What happened, as a sentence. */
 export function sentence(event: any): string {
   const detail = event.detail ?? {};
-  const lasted = duration(BigInt(event.last) - BigInt(event.first));
   const isActive = event.phase === "begin";
+  const last = BigInt(event.last);
+  const lasted = duration((isActive && now() > last ? now() : last) - BigInt(event.first));
   switch (event.event) {
     case "queue-congestion": {
       const peak = detail.peak_latency === null ? "" : `, latency up to ${duration(detail.peak_latency)}`;

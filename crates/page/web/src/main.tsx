@@ -4,6 +4,7 @@ import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { learnAbout } from "./about";
 import { address, catchLinks } from "./address";
+import { token } from "./api";
 import { Empty, isReady } from "./parts/answer";
 import { type Entry, Help, Rail, Said, Strip, TimeBar, TokenWanted } from "./parts/frame";
 import { isExact } from "./json";
@@ -108,9 +109,9 @@ if (isExact()) {
   document.addEventListener("click", catchLinks);
   document.addEventListener("keydown", onKey);
   render(<Page />, document.getElementById("page")!);
-  void learn();
-  void learnAbout();
-  setInterval(() => void learn(), 15_000);
+  // Also once a token is given.
+  token.subscribe(() => void (learn(), learnAbout()));
+  setInterval(() => void (learn(), learnAbout()), 15_000);
   void follow();
 } else {
   document.getElementById("page")!.textContent =

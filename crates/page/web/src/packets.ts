@@ -122,14 +122,19 @@ export type Piece =
   | { kind: "hop"; hop: HopRow; start: number; length: number | null }
   | { kind: "link"; from: HopRow; to: HopRow; start: number; length: number | null; uncertainty: number | null };
 
-/** The pieces in the order of the packet, each with its start; unknown ones have no length. */
-export function pieces(hops: HopRow[], known: Map<string, LinkKnown>): { pieces: Piece[]; sum: number; isWhole: boolean } {
+/** Whether a timestamp counts from 1970; a shorter one wraps around, so its distance to another node's means nothing. */
+const isTime = (stamp: bigint | number | null) => stamp !== null && BigInt(stamp) > 0xffff_ffffn;
+
+/** The pieces in the order of the packet, each with its start; unknown ones have no length. A link is known only with its clocks' uncertainty. */
+export function pieces(hops: HopRow[], known: Map<string, LinkKnown>): { pieces: Piece[]; sum: number; end: number; isWhole: boolean } {
   const all: Piece[] = [];
-  let at = 0;
+  let [at, sum] = [0, 0];
   let isWhole = true;
   const take = (length: number | null) => {
     isWhole &&= length !== null;
     at += Math.max(0, length ?? 0);
+    // Clocks that differ can make a link shorter than nothing.
+    sum += length ?? 0;
   };
   hops.forEach((hop, index) => {
     all.push({ kind: "hop", hop, start: at, length: hop.hop_latency });
@@ -137,10 +142,11 @@ export function pieces(hops: HopRow[], known: Map<string, LinkKnown>): { pieces:
     const next = hops[index + 1];
     if (!next) return;
     const [sent, came] = [hop.egress_timestamp, next.ingress_timestamp];
-    const length = sent === null || came === null ? null : Number(BigInt(came) - BigInt(sent));
+    const length = isTime(sent) && isTime(came) ? Number(BigInt(came!) - BigInt(sent!)) : null;
     const key = linkKey(hop.node_id, hop.egress_interface, next.node_id, next.ingress_interface);
-    all.push({ kind: "link", from: hop, to: next, start: at, length, uncertainty: known.get(key)?.uncertainty ?? null });
-    take(length);
+    const uncertainty = known.get(key)?.uncertainty ?? null;
+    all.push({ kind: "link", from: hop, to: next, start: at, length, uncertainty });
+    take(uncertainty === null ? null : length);
   });
-  return { pieces: all, sum: at, isWhole };
+  return { pieces: all, sum, end: at, isWhole };
 }

@@ -63,7 +63,7 @@ const UNITS: [string, bigint][] = [
 
 /** A span such as `20ms`, `5m`, `1h`; `undefined` if the text is none. */
 export function parseSpan(text: string): Nanos | undefined {
-  const found = /^(\d{1,9})(ns|us|ms|s|m|h|d)$/.exec(text);
+  const found = /^(\d{1,19})(ns|us|ms|s|m|h|d)$/.exec(text);
   const unit = UNITS.find(([name]) => name === found?.[2]);
   const span = found && unit ? BigInt(found[1]!) * unit[1] : 0n;
   return span > 0n ? span : undefined;

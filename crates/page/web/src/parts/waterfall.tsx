@@ -13,6 +13,8 @@ import { Time } from "./words";
 export interface Way {
   pieces: Piece[];
   sum: number;
+  /** Where the last piece ends on the axis. */
+  end: number;
   isWhole: boolean;
 }
 
@@ -31,7 +33,7 @@ interface Drawn extends Props {
 
 export function Waterfall(props: Props) {
   const { way, other } = props;
-  const all = Math.max(1, way.sum, other?.sum ?? 0);
+  const all = Math.max(1, way.end, other?.end ?? 0);
   const drawn = { ...props, share: (value: number) => `${(100 * Math.max(0, value)) / all}%` };
   return (
     <div class="scroll" role="region" aria-label="Waterfall" tabIndex={0}>
@@ -93,8 +95,7 @@ function Hop({ now, then, usually, arrived, share, way, other }: Drawn & { now: 
   const { hop, start, length } = (now ?? then)!;
   const usual = usually.get(hopKey(hop));
   const least = Math.min(usual?.least ?? 0, length ?? 0);
-  const moment = hop.egress_timestamp ?? arrived;
-  const queue = hop.egress_interface === null ? undefined : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(BigInt(moment), 200_000_000n));
+  const queue = hop.egress_interface === null ? undefined : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(arrived, 200_000_000n));
   const part = now && length !== null && way.sum ? ` (${Math.round((100 * length) / way.sum)} %)` : "";
   const name = now ? node(hop.node_id) : <del>{node(hop.node_id)}</del>;
   return (
@@ -125,7 +126,7 @@ function Hop({ now, then, usually, arrived, share, way, other }: Drawn & { now: 
   );
 }
 
-const NO_TIMES = "timestamps missing at one end";
+const NO_TIMES = "no time since 1970 at one end";
 const NO_CLOCKS = "clock offset unknown";
 
 function Link({ now, then, share, known, other }: Drawn & { now: LinkPiece | undefined; then: LinkPiece | undefined }) {

@@ -37,6 +37,11 @@ export function FlowLink({ flow, id, params }: { flow: Flow; id?: string; params
   return <a class="mono" href={href("/flow/" + (id ?? flowAddress(flow)), params)}>{flowText(flow)}</a>;
 }
 
+/** What a view of the present says while another time is chosen. */
+export function OnlyPresent({ what }: { what: string }) {
+  return range().isLive ? null : <p class="notice">{what} of the present, not of the chosen time.</p>;
+}
+
 /** The nodes of a path, first hop first. */
 export function Path({ hops }: { hops: { node_id: number }[] | null | undefined }) {
   if (!hops?.length) return <span title="no report of the whole path">{UNKNOWN}</span>;

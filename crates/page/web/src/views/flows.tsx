@@ -9,7 +9,8 @@ import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { FilterField } from "../parts/filter";
 import { type Column, Table } from "../parts/table";
-import { FlowLink, Path, Time } from "../parts/words";
+import { FlowLink, OnlyPresent, Path, Time } from "../parts/words";
+import { range } from "../range";
 import { node } from "../names";
 import { UNKNOWN, count, duration, plural, shown } from "../units";
 
@@ -46,13 +47,14 @@ export function Flows() {
   const filter = param("q");
   const sort = param("sort") in SORTS ? param("sort") : "worst";
   const question = `flows/search?limit=${param("many") ? MANY : FEW}&sort=${sort}&filter=${encodeURIComponent(filter)}`;
-  const flows = useAsk<Found>(question, (signal) => ask(question, { signal }), 2_000);
+  const flows = useAsk<Found>(question, (signal) => ask(question, { signal }), range().isLive ? 2_000 : undefined);
   // An error in the filter is shown below it.
   const wrong = flows.error?.status === 400 ? flows.error.message : "";
   const rows = flows.data ? rowsOf<FlowRow>(flows.data.columns) : [];
   return (
     <>
       <h1>Flows</h1>
+      <OnlyPresent what="Flows" />
       <FilterField text={filter} wrong={wrong} examples={examples(rows)} />
       <label class="sort">
         Sort by{" "}

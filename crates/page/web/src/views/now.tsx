@@ -52,9 +52,9 @@ const COMMON = ["latency-change", "new-flow"];
 const isTelling = ({ main, severity }: Incident) => severity !== "info" || !COMMON.includes(main.event);
 
 /** The latest incident, in words. */
-function headline(groups: Incident[], lost: number, quietFor: string): string {
-  const calm = lost ? `${plural(lost, "report")} lost` : "no reports lost";
-  if (!groups.length) return `Quiet for ${quietFor}; ${calm}.`;
+function headline(groups: Incident[], lost: number | undefined, quietFor: string): string {
+  const losses = lost === undefined ? [] : [lost ? `${plural(lost, "report")} lost` : "no reports lost"];
+  if (!groups.length) return [`Quiet for ${quietFor}`, ...losses].join("; ") + ".";
   const active = groups.filter((group) => group.events.some((event) => event.phase === "begin"));
   const isOne = (kind: string) => groups.filter((group) => group.events.some((event) => event.event === kind)).length;
   const told = active[0] ?? groups.find((group) => group.severity !== "info") ?? groups[0]!;
@@ -63,7 +63,7 @@ function headline(groups: Incident[], lost: number, quietFor: string): string {
   const parts = [
     `${sentence(subject)}, ${subject.phase === "begin" ? "still active" : (subject.phase === "end" ? "ended " : "") + ago(BigInt(subject.last), now())}`,
     ...(moved && subject.event !== "path-change" ? [plural(moved, "path") + " changed"] : []),
-    calm,
+    ...losses,
   ];
   return parts.join("; ") + ".";
 }
@@ -82,7 +82,9 @@ export function Now() {
   const all = incidents(events.data ?? []);
   // Incidents with a cause must not drown among routine ones.
   const groups = all.filter(isTelling);
-  const lost = history.length ? history.at(-1)!.totals.lost! - history[0]!.totals.lost! : 0;
+  const counts = useCounts();
+  void totals.value; // `history` grows with it.
+  const lost = counts.data && sum(balance(counts.data).map((step) => step.lost));
   const text = events.data ? headline(groups, lost, duration(range().span)) : "";
   useCopy(() => [text, ...groups.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
   return (
@@ -96,7 +98,7 @@ export function Now() {
           </>
         )}
       </Answer>
-      <History />
+      <Answer asked={counts}>{(counts) => <Lines {...counts} />}</Answer>
     </>
   );
 }
@@ -148,9 +150,16 @@ async function oldest(signal: AbortSignal): Promise<bigint | undefined> {
   return first?.t ? BigInt(first.t) : undefined;
 }
 
-function History() {
+interface Counts {
+  from: bigint;
+  levels: any[];
+  ledger: any[];
+}
+
+/** The levels and the ledger of the time range, from the history. */
+function useCounts() {
   const [when, every] = timeAsked(10_000);
-  const counts = useAsk("counts " + when, async (signal) => {
+  return useAsk<Counts>("counts " + when, async (signal) => {
     const { to } = range();
     begun ??= await oldest(signal);
     // Before the first report there is nothing to show.
@@ -165,31 +174,45 @@ function History() {
     const [found, counted] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
     return { from, levels: found, ledger: counted };
   }, every);
-  return <Answer asked={counts}>{(counts) => <Counts {...counts} />}</Answer>;
 }
 
 const seconds = (time: bigint | number) => Number(BigInt(time) / 1_000n) / 1e6;
 
-function Counts({ from, levels, ledger }: { from: bigint; levels: any[]; ledger: any[] }) {
-  void totals.value; // `history` grows with it.
-  const { to } = range();
-  const fromLive = history.length ? history[0]!.at : Infinity;
+/** What the ledger counted between two of its rows: in the history, and live what this tab has heard since. */
+interface Step {
+  at: number;
+  /** Accepted per second. */
+  rate: number;
+  lost: number;
+}
+
+function balance({ from, ledger }: Counts): Step[] {
+  const { to, isLive } = range();
+  const heard = isLive ? history.map((one) => ({ at: one.at, accepted: one.totals.accepted!, lost: one.totals.lost! })) : [];
+  const fromLive = heard[0]?.at ?? Infinity;
   const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
-  const live = history.map((one) => ({ at: one.at, accepted: one.totals.accepted!, lost: one.totals.lost! }));
-  const all = [...past, ...live].filter((row) => row.at >= seconds(from) - 20);
+  const all = [...past, ...heard].filter((row) => row.at >= seconds(from) - 20 && row.at <= seconds(to));
+  const steps = all.slice(1).map((row, at) => ({ ...row, before: all[at]! }));
   // Totals restart with the collector.
-  const between = all.slice(1).map((row, at) => ({ ...row, before: all[at]! })).filter((row) => row.accepted >= row.before.accepted && row.at > row.before.at);
-  const times = between.map((row) => row.at);
-  const rates = between.map((row) => (row.accepted - row.before.accepted) / (row.at - row.before.at));
-  const losses = between.map((row) => Math.max(0, row.lost - row.before.lost));
+  const counted = steps.filter(({ at, accepted, before }) => accepted >= before.accepted && at > before.at);
+  return counted.map(({ at, accepted, lost, before }) => ({ at, rate: (accepted - before.accepted) / (at - before.at), lost: Math.max(0, lost - before.lost) }));
+}
+
+const sum = (values: number[]) => values.reduce((a, b) => a + b, 0);
+
+function Lines(counts: Counts) {
+  const { from, levels } = counts;
+  const { to, isLive } = range();
+  const steps = balance(counts);
+  const [times, rates, losses] = [steps.map((step) => step.at), steps.map((step) => step.rate), steps.map((step) => step.lost)];
   const [latency, depth, drops] = ["latency", "depth", "drops"].map((name) => levels.map((row) => (row[name] === null ? null : Number(row[name]))));
   const highest = (values: (number | null)[]) => values.reduce<number | null>((a, b) => (b !== null && (a === null || b > a) ? b : a), null);
-  const lost = losses.reduce((a, b) => a + b, 0);
+  const lost = sum(losses);
   const level = (name: string, values: (number | null)[], write: (value: number) => string, colour: string): Lane => {
     const most = highest(values);
     return { name, values, write, colour, isStepped: true, summary: most === null ? `${UNKNOWN} nothing reported` : `at most ${write(most)}` };
   };
-  const reports: Lane = { name: "Reports", values: rates, write: rate, colour: "--flow1", summary: rates.length ? `now ${rate(rates.at(-1))}, ${count(lost)} lost` : UNKNOWN };
+  const reports: Lane = { name: "Reports", values: rates, write: rate, colour: "--flow1", summary: rates.length ? `${isLive ? "now" : "at the end"} ${rate(rates.at(-1))}, ${count(lost)} lost` : UNKNOWN };
   const upper: Lane[] = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
   const lower = [
     level("Longest hop", latency!, duration, "--flow4"),

@@ -96,6 +96,11 @@ const MOST = 500;
 
 function Found({ found: { columns, rows, damage, took } }: { found: Rows }) {
   useCopy(() => csv(columns, rows));
+  const [refused, setRefused] = useState("");
+  const parquet = () => {
+    setRefused("");
+    saveParquet(param("sql")).catch((error) => setRefused(String(error.message ?? error)));
+  };
   const cell = (name: string, value: any) => {
     if (value === null) return UNKNOWN;
     if (name === "flow_id") return <a class="mono" href={href("/flow/" + value)}>{String(value)}</a>;
@@ -108,9 +113,10 @@ function Found({ found: { columns, rows, damage, took } }: { found: Rows }) {
       <p class="choices">
         <button onClick={() => save("inband.csv", "text/csv", csv(columns, rows))}>Save as CSV</button>
         <button onClick={() => save("inband.jsonl", "application/jsonl", jsonl(columns, rows))}>Save as JSON Lines</button>
-        <button onClick={() => void saveParquet(param("sql"))}>Save as Parquet</button>
+        <button onClick={parquet}>Save as Parquet</button>
         <span class="muted">{plural(rows.length, "row")} in {Math.round(took)} ms</span>
       </p>
+      {refused && <p class="notice" role="alert">No Parquet file: {shown(refused, 600)}</p>}
       {damage.length > 0 && <p class="notice">{plural(damage.length, "part")} of the history could not be read: {shown(damage[0].file)}{damage.length > 1 && ", …"}</p>}
       <Table
         caption={`${count(Math.min(MOST, rows.length))} of ${plural(rows.length, "row")}`}

@@ -73,7 +73,7 @@ function List({ rows, congested, depths }: { rows: QueueRow[]; congested: Set<st
         },
         { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
         { name: "p99, worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
-        { name: "Now", cell: (row) => (congested.has(key(row)) ? <strong class="bad">congested</strong> : "not congested") },
+        { name: range().isLive ? "Now" : "At present", cell: (row) => (congested.has(key(row)) ? <strong class="bad">congested</strong> : "not congested") },
         { name: "Reported hops", isNumber: true, cell: (row) => count(row.reports) },
       ]}
     />

@@ -8,7 +8,7 @@ import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { Decoder } from "../parts/decoder";
 import { Table } from "../parts/table";
-import { Facts, Time } from "../parts/words";
+import { Facts, OnlyPresent, Time } from "../parts/words";
 import { range, timeAsked } from "../range";
 import { totals } from "../stream";
 import { bytes, count, permille, plural, shown } from "../units";
@@ -21,11 +21,13 @@ const PARTS: [string, string][] = [
 ];
 
 export function Reports() {
+  const { isLive } = range();
   // A loss is shown at its stream as soon as the total includes it.
-  const asked = useAsk<any>("ledger", (signal) => ask("ledger", { signal }), 2_000, totals.value?.lost);
+  const asked = useAsk<any>("ledger", (signal) => ask("ledger", { signal }), isLive ? 2_000 : undefined, isLive && totals.value?.lost);
   return (
     <>
       <h1>Reports</h1>
+      <OnlyPresent what="Counts" />
       <Answer asked={asked}>{(ledger) => <Ledger ledger={ledger} />}</Answer>
       <Decoder />
       <Newest />
