@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -110,6 +110,26 @@ pub fn detach(link: BorrowedFd<'_>) -> io::Result<()> {
     let attributes = Update { link: number(link)?, program: 0, flags: 0, old_program: 0 };
     // SAFETY: the attributes have no pointers, and the kernel asks for zeros behind the first word.
     unsafe { call(LINK_DETACH, &attributes) }.map(drop)
+}
+
+/// A link whose program is detached when this value is dropped.
+///
+/// Closing the descriptor is not enough: a process between `fork` and `exec`, which another thread starts at
+/// this moment, has a copy.
+#[derive(Debug)]
+pub struct Attached(OwnedFd);
+
+impl From<OwnedFd> for Attached {
+    fn from(link: OwnedFd) -> Self {
+        Self(link)
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        // The device may be gone; then nothing is attached.
+        let _ = detach(self.0.as_fd());
+    }
 }
 
 /// The interface index that a tcx link is attached to; `None`: another link, or its device is gone.

@@ -118,9 +118,10 @@ impl Follower {
         let (asked, requests) = channel();
         let theirs = Arc::clone(&shared);
         let follow = move || {
+            let mut news = News::default();
             while !theirs.stop.load(Ordering::Relaxed) {
                 // A failure is temporary, such as a device that disappeared; the next round retries.
-                let _ = follow_once(&mut monitor, &mut netlink, &requests, &theirs, &mut guard);
+                let _ = follow_once(&mut monitor, &mut netlink, &requests, &theirs, &mut guard, &mut news);
             }
         };
         let thread = std::thread::Builder::new().name("routes".to_owned()).spawn(follow).map_err(fault())?;
@@ -153,20 +154,20 @@ impl Drop for Follower {
     }
 }
 
-/// Waits for announcements and requests for a while, and acts on them.
+/// Waits for announcements and requests for a while, and acts on them; `news` keeps what could not be done.
 fn follow_once(
     monitor: &mut Monitor,
     netlink: &mut Netlink,
     requests: &Receiver<Vec<Neighbour>>,
     shared: &Shared,
     guard: &mut Guard,
+    news: &mut News,
 ) -> io::Result<()> {
     {
         let timeout = Timespec { tv_sec: 0, tv_nsec: WAIT_NS };
         poll(&mut [PollFd::new(monitor, PollFlags::IN)], Some(&timeout))?;
     }
     look(netlink, requests, shared);
-    let mut news = News::default();
     loop {
         let mut is_new = false;
         let heard = monitor.poll(|kind, body| is_new |= news.hear(kind, body))?;
@@ -187,9 +188,10 @@ fn follow_once(
     } else {
         Tables::clone(&shared.tables.lock().unwrap_or_else(PoisonError::into_inner))
     };
-    for known in news.neighbours {
-        tables.set_neighbour(&known);
+    for known in &news.neighbours {
+        tables.set_neighbour(known);
     }
+    *news = News::default();
     *shared.tables.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(tables);
     shared.version.fetch_add(1, Ordering::Release);
     Ok(())

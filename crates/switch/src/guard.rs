@@ -6,9 +6,9 @@
 
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 
-use inband_linux::bpf::{KeySet, load_classifier};
+use inband_linux::bpf::{Attached, KeySet, load_classifier};
 use inband_linux::device::Device;
 use inband_linux::tcx::{self, Direction, Order};
 
@@ -21,7 +21,7 @@ use crate::hash::QuickSet;
 pub(crate) struct Guard {
     own: KeySet<16>,
     allowed: QuickSet<IpAddr>,
-    _links: Vec<OwnedFd>,
+    _links: Vec<Attached>,
 }
 
 /// Maximum number of the host's addresses.
@@ -35,7 +35,9 @@ impl Guard {
         let program = load_classifier(&program(own.number().map_err(fault())?)).map_err(fault())?;
         let attach = |device: &Device| {
             let fault = SwitchError::system(format!("attach a program to {}", device.name));
-            tcx::attach(program.as_fd(), device.index, Direction::Ingress, Order::Last).map_err(fault)
+            tcx::attach(program.as_fd(), device.index, Direction::Ingress, Order::Last)
+                .map(Attached::from)
+                .map_err(fault)
         };
         let links = devices.iter().map(attach).collect::<Result<_, _>>()?;
         Ok(Self { own, allowed: QuickSet::default(), _links: links })

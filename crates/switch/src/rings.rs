@@ -7,9 +7,9 @@
 mod obstacle;
 mod program;
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 
-use inband_linux::bpf::SocketMap;
+use inband_linux::bpf::{Attached, SocketMap};
 use inband_linux::clock::Clock;
 use inband_linux::device::Device;
 use inband_linux::ethtool;
@@ -29,7 +29,7 @@ use self::program::{MAGIC, MARK_BYTES, Program};
 #[derive(Debug)]
 pub(crate) struct Rings {
     /// The program; detached first when this value is dropped.
-    _link: OwnedFd,
+    _link: Attached,
     sockets: Vec<RingSocket>,
     /// Whether checksums may have been left to a device that does not exist.
     is_virtual: bool,
@@ -141,7 +141,7 @@ impl Rings {
         let is_zero_copy = sockets.iter().all(|socket| socket.is_zero_copy().unwrap_or(false));
         // The sockets exist before the first packet is passed to them.
         let link = xdp::attach(program.as_fd(), device.index, XdpMode::Native)?;
-        Ok(Self { _link: link, sockets, is_virtual: !device.kind.is_empty(), is_zero_copy })
+        Ok(Self { _link: link.into(), sockets, is_virtual: !device.kind.is_empty(), is_zero_copy })
     }
 
     /// Their text in `/status`.

@@ -113,7 +113,8 @@ impl PortSettings {
     pub(super) fn new(interface: &InterfaceConfig, device: &Device, number: u32) -> Self {
         Self {
             level2_id: interface.level2_id,
-            mtu: interface.mtu,
+            // The device's may be lowered while the switch runs.
+            mtu: interface.mtu.min(device.mtu),
             number,
             id: interface.id,
             is_edge: u16::from(leaves_int_to_engine(interface)),

@@ -1,8 +1,8 @@
 //! The fast path: an XDP program forwards INT-MD by the kernel's routes, before the stack sees it.
 
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
 
+use inband_linux::bpf::Attached;
 use inband_linux::device::{self, Device};
 use inband_linux::netlink::Netlink;
 use inband_linux::xdp::{self, XdpMode};
@@ -27,8 +27,10 @@ pub(super) struct FastPath {
 #[derive(Debug)]
 struct Lane {
     name: String,
+    /// Index of its device, which may be renamed.
+    index: u32,
     /// The program on incoming packets.
-    link: Option<OwnedFd>,
+    link: Option<Attached>,
     /// Why the kernel refused to attach it.
     refusal: Option<String>,
     /// Why packets do not arrive by the fast path, or do not leave by it.
@@ -54,15 +56,14 @@ impl FastPath {
         if let (Some(refusal), true) = (&refusal, is_demanded(mode)) {
             return Err(SwitchError::config("switch.xdp", refusal.as_str()));
         }
-        let lanes = config.interfaces.iter().map(|interface| Lane {
-            name: interface.device.clone().unwrap_or_default(),
-            link: None,
-            refusal: None,
-            from: Some(Obstacle::Off),
-            to: Some(Obstacle::Off),
+        let all = device::all(netlink).map_err(SwitchError::system("list the devices"))?;
+        let lanes = config.interfaces.iter().map(|interface| {
+            let name = interface.device.clone().unwrap_or_default();
+            let index = all.iter().find(|device| device.name == name).map_or(0, |device| device.index);
+            let off = || Some(Obstacle::Off);
+            Lane { name, index, link: None, refusal: None, from: off(), to: off() }
         });
         let mut started = Self { mode, refusal, lanes: lanes.collect() };
-        let all = device::all(netlink).map_err(SwitchError::system("list the devices"))?;
         started.update(config, programs, netlink, &all)?;
         match started.lanes.iter().find_map(|lane| Some((&lane.name, lane.refusal.as_ref()?))) {
             Some((name, refusal)) if is_demanded(mode) => {
@@ -86,16 +87,16 @@ impl FastPath {
         if self.mode != Xdp::Off && self.refusal.is_none() {
             let facts = Facts::gather(self.mode, netlink, all);
             for (lane, interface) in self.lanes.iter_mut().zip(&config.interfaces) {
-                lane.from = facts.against(interface);
-                lane.to = lane.from.clone().or_else(|| facts.against_leaving(interface));
+                lane.from = facts.against(interface, lane.index);
+                lane.to = lane.from.clone().or_else(|| facts.against_leaving(lane.index));
             }
-            self.attach(programs, all);
+            self.attach(programs);
         }
         let mode = self.mode;
-        let device_of = |name: &str| all.iter().find(|device| device.name == name);
-        let narrowest = narrowest(self.lanes.iter().filter_map(|lane| device_of(&lane.name)));
+        let device_of = |index: u32| all.iter().find(|device| device.index == index);
+        let narrowest = narrowest(self.lanes.iter().filter_map(|lane| device_of(lane.index)));
         for ((lane, interface), number) in self.lanes.iter_mut().zip(&config.interfaces).zip(0..) {
-            let Some(device) = device_of(&lane.name) else { continue };
+            let Some(device) = device_of(lane.index) else { continue };
             let takes = || mode == Xdp::Generic || xdp::takes_redirected(device.index).unwrap_or(false);
             if lane.to.is_none() && !takes() {
                 lane.to = Some(Obstacle::TakesNone);
@@ -112,16 +113,15 @@ impl FastPath {
 
     /// Attaches the program where it may run but does not, if packets can use it at all: from one interface
     /// to another. The program has a cost even for packets that it passes.
-    fn attach(&mut self, programs: &mut Programs, all: &[Device]) {
+    fn attach(&mut self, programs: &mut Programs) {
         let mode = if self.mode == Xdp::Generic { XdpMode::Generic } else { XdpMode::Native };
         let ways = self.lanes.iter().filter(|lane| lane.to.is_none()).count();
         for lane in self.lanes.iter_mut().filter(|lane| lane.from.is_none()) {
             let others = ways - usize::from(lane.to.is_none());
-            let index = all.iter().find(|device| device.name == lane.name).map(|device| device.index);
-            if let (None, None, Some(index)) = (&lane.link, &lane.refusal, index)
+            if let (None, None) = (&lane.link, &lane.refusal)
                 && others > 0
             {
-                match programs.attach_forward(index, mode) {
+                match programs.attach_forward(lane.index, mode) {
                     Ok(link) => lane.link = Some(link),
                     Err(error) => lane.refusal = Some(error.to_string()),
                 }

@@ -93,9 +93,8 @@ impl<'a> Facts<'a> {
     }
 
     /// Why packets that bypass the stack neither arrive nor leave by the interface.
-    pub(super) fn against(&self, interface: &InterfaceConfig) -> Option<Obstacle> {
-        let name = interface.device.as_deref().unwrap_or_default();
-        let device = self.devices.iter().find(|device| device.name == name)?;
+    pub(super) fn against(&self, interface: &InterfaceConfig, index: u32) -> Option<Obstacle> {
+        let device = self.devices.iter().find(|device| device.index == index)?;
         if leaves_int_to_engine(interface) {
             return Some(Obstacle::Edge);
         }
@@ -115,16 +114,15 @@ impl<'a> Facts<'a> {
             return Some(everywhere.clone());
         }
         let reverse_path = |name: &str| setting(&format!("ipv4/conf/{name}/rp_filter"));
-        if reverse_path("all") > 0 || reverse_path(name) > 0 {
+        if reverse_path("all") > 0 || reverse_path(&device.name) > 0 {
             return Some(Obstacle::ReversePath);
         }
         self.has_filters(device.index).then_some(Obstacle::Filters)
     }
 
     /// Why packets that may arrive by the interface do not leave by it.
-    pub(super) fn against_leaving(&self, interface: &InterfaceConfig) -> Option<Obstacle> {
-        let name = interface.device.as_deref().unwrap_or_default();
-        let device = self.devices.iter().find(|device| device.name == name)?;
+    pub(super) fn against_leaving(&self, index: u32) -> Option<Obstacle> {
+        let device = self.devices.iter().find(|device| device.index == index)?;
         let is_chosen = |qdisc: &&Qdisc| {
             qdisc.device == device.index
                 && qdisc.place == Place::Root

@@ -1,11 +1,12 @@
 //! The programs in the kernel, and their maps.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 
 use aya::maps::{Array, DevMap, PerCpuArray};
 use aya::programs::{SchedClassifier, Xdp};
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
+use inband_linux::bpf::Attached;
 use inband_linux::tcx::{self, Direction, Order};
 use inband_linux::xdp::{self, XdpMode};
 
@@ -18,7 +19,7 @@ use crate::error::SwitchError;
 pub(super) struct Programs {
     ebpf: Ebpf,
     ports: Ports,
-    links: Vec<OwnedFd>,
+    links: Vec<Attached>,
 }
 
 /// The counters of each interface, `enum count`.
@@ -87,7 +88,7 @@ impl Programs {
             let program = self.classifier(name)?.fd().map_err(fault("attach a program"))?;
             let link = tcx::attach(program.as_fd(), device, direction, order)
                 .map_err(SwitchError::system("attach a program"))?;
-            self.links.push(link);
+            self.links.push(link.into());
         }
         Ok(())
     }
@@ -100,11 +101,11 @@ impl Programs {
     }
 
     /// Attaches the program of the fast path to the device's ingress, until the link is closed.
-    pub(super) fn attach_forward(&mut self, device: u32, mode: XdpMode) -> io::Result<OwnedFd> {
+    pub(super) fn attach_forward(&mut self, device: u32, mode: XdpMode) -> io::Result<Attached> {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
         let program = self.ebpf.program_mut(FORWARD).ok_or_else(missing)?;
         let program: &mut Xdp = program.try_into().map_err(io::Error::other)?;
-        xdp::attach(program.fd().map_err(io::Error::other)?.as_fd(), device, mode)
+        xdp::attach(program.fd().map_err(io::Error::other)?.as_fd(), device, mode).map(Attached::from)
     }
 
     /// Allows the fast path to send by the device of interface `number`.
