@@ -14,11 +14,15 @@
 #define MAX_INT_BYTES (1024 + 64)
 /* Of a GRE shim: the source has added the headers before it. */
 #define GRE_IS_ADDED 0x08
-/* Packets may wait for the address of a neighbor; all others get INT back before the next one arrives. */
-#define BESIDES 2048
+/* Of INT headers of 2.x: the sink discards the packet. */
+#define INT_DISCARD 0x08
+/* Packets may wait for the address of a neighbor; a processor has at most some dozens of others in the stack. */
+#define BESIDES 4096
 
 struct beside {
-	/* Time of arrival of the packet; 0: the bytes are being written. */
+	/* The token of the packet; 0: the bytes are being written. */
+	__u64 token;
+	/* Time of arrival. */
 	__u64 came_at;
 	/* Offset of INT from the start of the frame, and its length. */
 	__u32 shim;
@@ -31,7 +35,7 @@ struct beside {
 	__u8 bytes[MAX_INT_BYTES];
 };
 
-/* By time of arrival. Later entries replace earlier ones. */
+/* By token. Later entries replace earlier ones. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, BESIDES);
@@ -39,12 +43,34 @@ struct {
 	__type(value, struct beside);
 } BESIDE SEC(".maps");
 
-/* The lowest bit of an arrival indicates whether INT is kept beside the packet. */
-#define HAS_BESIDE 1ULL
+/* The number of tokens that all processors have taken. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} TOKENS SEC(".maps");
 
-static __always_inline struct beside *beside_of(__u64 came_at)
+/*
+ * The lowest bit of an arrival indicates a token in its place, which no other packet has:
+ * INT is kept beside the packet. The next bit indicates that the packet must not leave without it.
+ */
+#define HAS_BESIDE 1ULL
+#define DISCARDS 2ULL
+#define TOKEN_SHIFT 2
+
+/* 0: there is none. */
+static __always_inline __u64 next_token(void)
 {
-	__u32 place = (came_at >> 1) & (BESIDES - 1);
+	__u32 zero = 0;
+	__u64 *taken = bpf_map_lookup_elem(&TOKENS, &zero);
+
+	return taken ? __sync_fetch_and_add(taken, 1) << TOKEN_SHIFT | HAS_BESIDE : 0;
+}
+
+static __always_inline struct beside *beside_of(__u64 token)
+{
+	__u32 place = (token >> TOKEN_SHIFT) & (BESIDES - 1);
 
 	return bpf_map_lookup_elem(&BESIDE, &place);
 }
@@ -131,24 +157,38 @@ static __always_inline __u32 int_bytes(struct packet *packet, const struct confi
 	return packet->shim + length > packet->end || packet->shim > packet->visible ? 0 : length;
 }
 
+/* Whether the sink discards the packet whose INT is `beside` it. */
+static __always_inline int discards(const struct beside *beside, const struct config *config)
+{
+	__u32 at = sizeof(struct shim) + (config->kind == KIND_PROBE_MARKER ? sizeof(__u64) : 0);
+
+	return beside->bytes[at] >> 4 == INT_VERSION && (beside->bytes[at] & INT_DISCARD);
+}
+
 /*
- * Removes INT from the packet. Returns its arrival, which indicates
- * whether that was done; 0: the packet is damaged and must be dropped.
+ * Removes INT from the packet. Returns its arrival, or a token
+ * where that was done; 0: the packet is damaged and must be dropped.
  */
 static __always_inline __u64 put_beside(struct __sk_buff *skb, struct packet *packet, const struct config *config,
 					__u64 came_at)
 {
 	struct beside *beside;
 	__u32 length;
+	__u64 token;
+	__u8 dscp;
 
 	/* For packets still to be segmented, the stack compares the segments. */
 	if (skb->gso_size || lacks_checksum(skb) || read_head(skb, packet))
 		return came_at;
 	length = int_bytes(packet, config);
-	beside = beside_of(came_at);
-	if (!length || !beside)
+	if (!length)
 		return came_at;
-	beside->came_at = 0;
+	token = next_token();
+	beside = beside_of(token);
+	if (!token || !beside)
+		return came_at;
+	beside->token = 0;
+	beside->came_at = came_at;
 	beside->shim = packet->shim;
 	beside->length = length;
 	beside->l4 = packet->l4;
@@ -157,16 +197,19 @@ static __always_inline __u64 put_beside(struct __sk_buff *skb, struct packet *pa
 	APART(length);
 	if (length == 0 || length > MAX_INT_BYTES || bpf_skb_load_bytes(skb, packet->shim, beside->bytes, length))
 		return came_at;
+	/* The second byte of the shim's field. */
+	dscp = beside->bytes[sizeof(struct shim) - 1] >> 2;
 	shorten(packet, sum_of_int(beside, length), length);
 	if (config->kind == KIND_DSCP)
-		set_dscp(packet, config->dscp_mask, 0);
+		set_dscp(packet, config->dscp_mask, dscp);
 	if (bpf_skb_adjust_room(skb, -(__s32)length, BPF_ADJ_ROOM_NET, BPF_F_ADJ_ROOM_NO_CSUM_RESET))
 		return came_at;
 	if (write_back(skb, packet, packet->shim, BPF_F_RECOMPUTE_CSUM))
 		return 0;
-	came_at |= HAS_BESIDE;
-	beside->came_at = came_at;
-	return came_at;
+	if (discards(beside, config))
+		token |= DISCARDS;
+	beside->token = token;
+	return token;
 }
 
 /* The outcome for a packet with INT beside it. */
@@ -181,13 +224,17 @@ enum put_back {
 };
 
 /* Puts INT back into the packet. At an edge it may be as long as on arrival; the engine removes INT. */
-static __always_inline enum put_back put_back(struct __sk_buff *skb, struct packet *packet, const struct way *way)
+static __always_inline enum put_back put_back(struct __sk_buff *skb, struct packet *packet, struct way *way,
+					      __u64 token)
 {
-	struct beside *beside = beside_of(way->came_at);
+	struct beside *beside = beside_of(token);
 	const struct config *config = way->config;
 	__u32 length;
 
-	if (!beside || beside->came_at != way->came_at || read_head(skb, packet) || read_ip(packet) != AT_SHIM)
+	if (!beside || beside->token != token)
+		return IS_GONE;
+	way->came_at = beside->came_at;
+	if (read_head(skb, packet) || read_ip(packet) != AT_SHIM)
 		return IS_GONE;
 	length = beside->length;
 	packet->shim = beside->shim;
@@ -214,5 +261,5 @@ static __always_inline enum put_back put_back(struct __sk_buff *skb, struct pack
 	if (bpf_skb_store_bytes(skb, packet->shim, beside->bytes, length, BPF_F_RECOMPUTE_CSUM))
 		return IS_DAMAGED;
 	/* Another packet may have replaced the bytes meanwhile. */
-	return *(volatile __u64 *)&beside->came_at == way->came_at ? IS_BACK : IS_DAMAGED;
+	return *(volatile __u64 *)&beside->token == token ? IS_BACK : IS_DAMAGED;
 }

@@ -218,21 +218,24 @@ int arrive(struct __sk_buff *skb)
 }
 
 /* Gives the packet its INT back, if it has some beside it. Returns a verdict on the packet. */
-static __always_inline int complete(struct __sk_buff *skb, const struct way *way)
+static __always_inline int complete(struct __sk_buff *skb, struct way *way)
 {
+	__u64 token = way->came_at;
 	struct packet *packet;
 	enum put_back back;
 	__u32 zero = 0;
 	int is_plain;
 
-	if (!(way->came_at & HAS_BESIDE))
+	if (!(token & HAS_BESIDE))
 		return TCX_NEXT;
+	way->came_at = 0;
 	packet = bpf_map_lookup_elem(&SCRATCH, &zero);
-	back = packet ? put_back(skb, packet, way) : IS_GONE;
+	back = packet ? put_back(skb, packet, way, token) : IS_GONE;
 	if (back == IS_BACK)
 		return TCX_NEXT;
-	/* Whether the packet is whole without INT; otherwise ports and protocols indicate INT. */
+	/* Whether the packet is whole without INT, and for the host; otherwise ports and protocols indicate INT. */
 	is_plain = way->config->kind == KIND_DSCP || way->config->kind == KIND_PROBE_MARKER;
+	is_plain = is_plain && !(token & DISCARDS);
 	if (back != IS_DAMAGED && is_plain) {
 		count(way->out, LEFT_WITHOUT, 1);
 		return TCX_NEXT;
