@@ -90,7 +90,11 @@ pub fn l4_sum(frame: &[u8]) -> Option<u16> {
         return None;
     }
     let addresses = if at.version == 4 { at.l3 + 12..at.l3 + 20 } else { at.l3 + 8..at.l3 + 40 };
-    let (source, destination) = frame[addresses.clone()].split_at(addresses.len() / 2);
+    let (source, mut destination) = frame[addresses.clone()].split_at(addresses.len() / 2);
+    if at.version == 6 {
+        destination =
+            end_of_route(&frame[at.l3 + 40..at.l3 + at.l3_length], frame[at.l3 + 6]).unwrap_or(destination);
+    }
     Some(ones_complement_sum(&[&pseudo_header(source, destination, at.protocol, segment.len()), segment]))
 }
 
@@ -127,6 +131,29 @@ fn ipv6(frame: &[u8], l3: usize) -> Option<Anatomy> {
         end: l3 + 40 + word(header, 4),
         is_fragment,
     })
+}
+
+/// The last address of the first IPv6 routing header with segments left (RFC 8200 8.1), among extension headers
+/// of which the first is of type `next`.
+#[must_use]
+pub fn end_of_route(extensions: &[u8], mut next: u8) -> Option<&[u8]> {
+    let mut rest = extensions;
+    while rest.len() >= 8 {
+        let length = if next == 44 { 8 } else { 8 + usize::from(rest[1]) * 8 };
+        let (header, behind) = rest.split_at_checked(length)?;
+        if next == 43 && header[3] > 0 {
+            let address = match header[2] {
+                0 if length >= 24 => Some(&header[length - 16..]),
+                2 | 4 => header.get(8..24),
+                _ => None,
+            };
+            if address.is_some() {
+                return address;
+            }
+        }
+        (next, rest) = (header[0], behind);
+    }
+    None
 }
 
 fn word(bytes: &[u8], at: usize) -> usize {

@@ -185,26 +185,37 @@ pub(crate) fn put_interface(out: &mut Vec<u8>, order: ByteOrder, interface: &Int
             let Ok(length) = u16::try_from(value.len()) else { continue };
             order.put_u16(body, code);
             order.put_u16(body, length);
-            body.extend_from_slice(value);
-            body.resize(body.len() + padding(value.len()), 0);
+            put_padded(body, value);
         }
     });
 }
 
-/// Appends an enhanced packet block; `None` when a number does not fit in its field.
+/// Appends a packet block: a simple one for a whole packet without a time on interface 0, else an enhanced
+/// one; `None` when a number does not fit in its field.
 pub(crate) fn put_packet(out: &mut Vec<u8>, order: ByteOrder, record: &Record) -> Option<()> {
     let interface = u32::try_from(record.interface).ok()?;
     let captured_length = u32::try_from(record.data.len()).ok()?;
+    if record.is_untimed && interface == 0 && record.original_length == captured_length {
+        put_block(out, order, SIMPLE_PACKET, |body| {
+            order.put_u32(body, record.original_length);
+            put_padded(body, &record.data);
+        });
+        return Some(());
+    }
     let high = u32::try_from(record.captured_at_ns >> 32).ok()?;
     let low = u32::try_from(record.captured_at_ns & u64::from(u32::MAX)).ok()?;
     put_block(out, order, ENHANCED_PACKET, |body| {
         for field in [interface, high, low, captured_length, record.original_length] {
             order.put_u32(body, field);
         }
-        body.extend_from_slice(&record.data);
-        body.resize(body.len() + padding(record.data.len()), 0);
+        put_padded(body, &record.data);
     });
     Some(())
+}
+
+fn put_padded(body: &mut Vec<u8>, data: &[u8]) {
+    body.extend_from_slice(data);
+    body.resize(body.len() + padding(data.len()), 0);
 }
 
 fn put_block(out: &mut Vec<u8>, order: ByteOrder, block_type: u32, write_body: impl FnOnce(&mut Vec<u8>)) {

@@ -131,6 +131,13 @@ proptest! {
 }
 
 #[test]
+fn a_packet_without_a_time_stays_without_one() {
+    let untimed = Record { is_untimed: true, ..record(1, 0, &[1; 5]) };
+    let all = [untimed, record(2, 0, &[2; 8])];
+    assert_eq!(read(&write(PCAPNG, &ethernet(), &all)).0, all);
+}
+
+#[test]
 fn a_file_cut_anywhere_gives_the_whole_records_before_the_cut() {
     let all = [record(1, 1, &[1; 5]), record(2, 2, &[]), record(3, 3, &[3; 8])];
     for format in [PCAP, PCAPNG] {

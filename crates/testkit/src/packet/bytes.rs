@@ -1,7 +1,7 @@
 //! Encoding of a packet as bytes.
 
 use super::{Checksum, L4, Packet};
-use crate::oracle::{checksum, pseudo_header};
+use crate::oracle::{checksum, end_of_route, pseudo_header};
 
 /// Writes the frame that `packet` describes.
 pub(super) fn frame(packet: &Packet) -> Vec<u8> {
@@ -52,6 +52,17 @@ fn ipv4(packet: &Packet, source: &[u8], destination: &[u8], l4: &[u8]) -> Vec<u8
 }
 
 fn ipv6(packet: &Packet, source: &[u8], destination: &[u8], l4: &[u8]) -> Vec<u8> {
+    let (first, chain) = extensions(packet);
+    let class = packet.dscp << 2 | packet.ecn;
+    let mut bytes = vec![0x60 | class >> 4, class << 4 | 0x0b, 0xee, 0xf1];
+    bytes.extend(word(chain.len() + l4.len()));
+    bytes.extend([first, packet.ttl]);
+    bytes.extend([source, destination, &chain, l4].concat());
+    bytes
+}
+
+/// The IPv6 extension headers, and the type of the first of them.
+fn extensions(packet: &Packet) -> (u8, Vec<u8>) {
     let mut extensions = packet.extensions.clone();
     if let Some((offset, more)) = packet.fragment {
         let offset_flags = offset << 3 | u16::from(more);
@@ -66,13 +77,7 @@ fn ipv6(packet: &Packet, source: &[u8], destination: &[u8], l4: &[u8]) -> Vec<u8
         chain.extend(body);
         chain.resize(start + length, 0);
     }
-    let first = extensions.first().map_or(protocol(packet), |(number, _)| *number);
-    let class = packet.dscp << 2 | packet.ecn;
-    let mut bytes = vec![0x60 | class >> 4, class << 4 | 0x0b, 0xee, 0xf1];
-    bytes.extend(word(chain.len() + l4.len()));
-    bytes.extend([first, packet.ttl]);
-    bytes.extend([source, destination, &chain, l4].concat());
-    bytes
+    (extensions.first().map_or(protocol(packet), |(number, _)| *number), chain)
 }
 
 fn l4(packet: &Packet, source: &[u8], destination: &[u8]) -> Vec<u8> {
@@ -84,7 +89,9 @@ fn l4(packet: &Packet, source: &[u8], destination: &[u8]) -> Vec<u8> {
         L4::Udp { source, destination } => (udp(*source, *destination, packet), 6),
     };
     bytes.extend(&packet.payload);
-    let pseudo = pseudo_header(source, destination, protocol(packet), bytes.len());
+    let (first, chain) = extensions(packet);
+    let last = end_of_route(&chain, first).filter(|_| packet.version == 6).unwrap_or(destination);
+    let pseudo = pseudo_header(source, last, protocol(packet), bytes.len());
     let right = match (checksum(&[&pseudo, &bytes]), &packet.l4) {
         (0, L4::Udp { .. }) => 0xffff,
         (right, _) => right,
