@@ -101,12 +101,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         None => None,
         Some(path) => Some(node_config::read_parts(path)?.config.encapsulation),
     };
-    let prober = Prober::new(encapsulation, args.remaining_hops).map_err(Failure::Usage)?;
-    let raw = Raw::open(flow.destination)
+    let prober = Prober::new(encapsulation.clone(), args.remaining_hops).map_err(Failure::Usage)?;
+    let raw = Raw::open(flow.destination, encapsulation.clone())
         .with_context(|| "cannot send probes: it needs root, or CAP_NET_RAW".to_owned())?;
     let token = args.token.clone().or_else(|| std::env::var("INBAND_TOKEN").ok());
-    let mut trace =
-        Trace { args, prober, raw, receiver: Receiver::open(args.collector.as_deref(), token)?, sent: 0 };
+    let receiver = Receiver::open(args.collector.as_deref(), token, encapsulation)?;
+    let mut trace = Trace { args, prober, raw, receiver, sent: 0 };
     trace.receiver.announce();
     if args.watch { watch(&mut trace, flow, &stop) } else { once(&mut trace, flow, &stop) }
 }

@@ -117,23 +117,41 @@ const TCP: u8 = 6;
 
 #[cfg(test)]
 mod tests {
+    use inband_node::config::EncapsulationConfig;
+    use inband_wire::Link;
+
     use super::super::stack;
     use super::Prober;
     use crate::trace::tuple;
 
     #[test]
     fn a_probe_carries_int_with_d_and_no_hop() {
-        let prober = Prober::new(None, 5).unwrap();
+        carries_int(None);
+    }
+
+    #[test]
+    fn a_probe_of_a_domain_with_its_own_mark_is_read_as_one() {
+        for text in ["dscp = 5", "kind = \"udp-port\"\nudp_port = 4000", "kind = \"udp\"\nudp_port = 4000"] {
+            carries_int(Some(toml::from_str(text).unwrap()));
+        }
+    }
+
+    fn carries_int(encapsulation: Option<EncapsulationConfig>) {
+        let prober = Prober::new(encapsulation.clone(), 5).unwrap();
+        let mut probes = 0;
         for text in [
             "udp 10.0.1.1:40000 > 10.0.2.1:80",
             "tcp 10.0.1.1:1 > 10.0.2.1:80",
             "udp [fd00::1]:1 > [fd00::2]:2",
         ] {
             let flow = tuple::parse(text).unwrap();
-            let packet = prober.packet(flow, 3, 7).unwrap();
-            let read = stack::read(&packet).unwrap();
+            // INT in place of a UDP port is for UDP only.
+            let Ok(packet) = prober.packet(flow, 3, 7) else { continue };
+            let read = stack::read(Link::Ip, &packet, encapsulation.as_ref()).unwrap();
             assert!(read.discard && read.hops.is_empty() && !read.max_hops_exceeded, "{text}");
             assert_eq!(read.flow, flow);
+            probes += 1;
         }
+        assert!(probes >= 2, "{encapsulation:?}");
     }
 }

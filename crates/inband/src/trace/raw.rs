@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use anyhow::{Context, Error};
 use inband_model::Flow;
+use inband_node::config::EncapsulationConfig;
 use inband_wire::int::CodePoints;
 use inband_wire::{Link, Strictness, dissect};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -19,6 +20,8 @@ pub(super) struct Raw {
     receiver: UdpSocket,
     is_ipv4: bool,
     number: u16,
+    /// How INT is marked in quoted probes; `None`: by the default code points.
+    encapsulation: Option<EncapsulationConfig>,
 }
 
 /// A probe as a router quotes it.
@@ -37,8 +40,8 @@ pub(super) struct Quote {
 }
 
 impl Raw {
-    /// Opens the sockets for probes to `destination`.
-    pub(super) fn open(destination: IpAddr) -> io::Result<Self> {
+    /// Opens the sockets for probes to `destination` with this encapsulation.
+    pub(super) fn open(destination: IpAddr, encapsulation: Option<EncapsulationConfig>) -> io::Result<Self> {
         let is_ipv4 = destination.is_ipv4();
         let (domain, icmp) =
             if is_ipv4 { (Domain::IPV4, Protocol::ICMPV4) } else { (Domain::IPV6, Protocol::ICMPV6) };
@@ -47,7 +50,7 @@ impl Raw {
         let receiver = Socket::new(domain, Type::RAW, Some(icmp))?;
         receiver.set_nonblocking(true)?;
         receiver.set_recv_buffer_size(1 << 20)?;
-        Ok(Self { sender, receiver: receiver.into(), is_ipv4, number: 0 })
+        Ok(Self { sender, receiver: receiver.into(), is_ipv4, number: 0, encapsulation })
     }
 
     /// Sends a probe; returns its number.
@@ -91,7 +94,7 @@ impl Raw {
             _ => return None,
         };
         let packet = icmp.get(8..)?;
-        let read = stack::read(packet);
+        let read = stack::read(Link::Ip, packet, self.encapsulation.as_ref());
         let quoted = match &read {
             Some(read) => read.flow,
             None => plain_flow(packet)?,

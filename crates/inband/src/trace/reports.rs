@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use anyhow::Error;
 use inband_model::Flow;
+use inband_node::config::EncapsulationConfig;
 use inband_wire::report::AnyReport;
 
 use super::collector::{self, Client};
@@ -15,9 +16,15 @@ pub(super) enum Receiver {
     /// In a collector's history.
     Collector(Client),
     /// At this machine's report port, where the sinks report to it.
-    Direct(Vec<UdpSocket>),
+    Direct(Direct),
     /// Not at all: only routers' quotes are available.
     Nothing,
+}
+
+/// The sockets at the report port, and how INT is marked in the reported packets.
+pub(super) struct Direct {
+    sockets: Vec<UdpSocket>,
+    encapsulation: Option<EncapsulationConfig>,
 }
 
 /// The state before a probe is sent.
@@ -27,11 +34,15 @@ pub(super) enum Mark {
 }
 
 impl Receiver {
-    /// Selects how reports arrive.
+    /// Selects how reports on probes with this encapsulation arrive.
     ///
     /// # Errors
     /// The named collector does not answer.
-    pub(super) fn open(collector: Option<&str>, token: Option<String>) -> Result<Self, Failure> {
+    pub(super) fn open(
+        collector: Option<&str>,
+        token: Option<String>,
+        encapsulation: Option<EncapsulationConfig>,
+    ) -> Result<Self, Failure> {
         let named = collector.map(str::to_owned).or_else(|| std::env::var("INBAND_COLLECTOR").ok());
         if let Some(url) = named {
             let client = Client::new(&url, token);
@@ -50,7 +61,7 @@ impl Receiver {
                 sockets.push(socket);
             }
         }
-        Ok(if sockets.is_empty() { Self::Nothing } else { Self::Direct(sockets) })
+        Ok(if sockets.is_empty() { Self::Nothing } else { Self::Direct(Direct { sockets, encapsulation }) })
     }
 
     /// Prints how reports are expected.
@@ -70,9 +81,9 @@ impl Receiver {
     pub(super) fn mark(&self, flow: Flow) -> Result<Mark, Error> {
         match self {
             Self::Collector(client) => client.mark(flow).map(Mark::Collector),
-            Self::Direct(sockets) => {
+            Self::Direct(direct) => {
                 let mut buffer = [0; 1 << 16];
-                for socket in sockets {
+                for socket in &direct.sockets {
                     while socket.recv(&mut buffer).is_ok() {}
                 }
                 Ok(Mark::None)
@@ -85,7 +96,7 @@ impl Receiver {
     pub(super) fn look(&self, flow: Flow, mark: &Mark, remaining_hops: u8) -> Result<Option<Seen>, Error> {
         match (self, mark) {
             (Self::Collector(client), Mark::Collector(mark)) => client.look(flow, mark, remaining_hops),
-            (Self::Direct(sockets), _) => Ok(sockets.iter().find_map(|socket| receive(socket, flow))),
+            (Self::Direct(direct), _) => Ok(direct.receive(flow)),
             _ => Ok(None),
         }
     }
@@ -98,23 +109,28 @@ impl Receiver {
     }
 }
 
-/// The first report about the flow among the pending datagrams.
-fn receive(socket: &UdpSocket, flow: Flow) -> Option<Seen> {
-    let mut buffer = [0; 1 << 16];
-    while let Ok(length) = socket.recv(&mut buffer) {
-        if let Some(seen) = read(buffer.get(..length)?, flow) {
-            return Some(seen);
+impl Direct {
+    /// The first report about the flow among the pending datagrams.
+    fn receive(&self, flow: Flow) -> Option<Seen> {
+        let mut buffer = [0; 1 << 16];
+        for socket in &self.sockets {
+            while let Ok(length) = socket.recv(&mut buffer) {
+                let datagram = buffer.get(..length).unwrap_or_default();
+                if let Some(seen) = read(datagram, flow, self.encapsulation.as_ref()) {
+                    return Some(seen);
+                }
+            }
         }
+        None
     }
-    None
 }
 
 /// The report about a probe of the flow in a datagram.
-fn read(datagram: &[u8], flow: Flow) -> Option<Seen> {
+fn read(datagram: &[u8], flow: Flow, encapsulation: Option<&EncapsulationConfig>) -> Option<Seen> {
     let group = AnyReport::parse(datagram).ok()?;
     group.reports().flatten().find_map(|report| {
         let (link, packet, _) = report.packet()?;
-        let read = stack::read_as(link, packet).filter(|read| read.flow == flow)?;
+        let read = stack::read(link, packet, encapsulation).filter(|read| read.flow == flow)?;
         let mut hops = read.hops;
         // A sink may put its own metadata in the report only, not on the stack.
         let own = Hop::new(group.node_id(), &report.metadata());

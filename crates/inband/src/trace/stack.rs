@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use inband_model::Flow;
+use inband_node::config::EncapsulationConfig;
 use inband_wire::int::{AnyHeader, CodePoints, HeaderType, HopMetadata};
 use inband_wire::{Link, Strictness, dissect};
 use serde::Serialize;
@@ -80,15 +81,19 @@ pub(super) struct Read {
     pub(super) mtu_exceeded: bool,
 }
 
-/// Reads an IP packet, which may be truncated; `None`: it carries no INT-MD.
-pub(super) fn read(packet: &[u8]) -> Option<Read> {
-    read_as(Link::Ip, packet)
+/// Reads a packet that begins with `link` and may be truncated, with the code points of an encapsulation, or
+/// else the defaults; `None`: it carries no INT-MD.
+pub(super) fn read(link: Link, packet: &[u8], encapsulation: Option<&EncapsulationConfig>) -> Option<Read> {
+    match encapsulation {
+        Some(encapsulation) => {
+            encapsulation.with_code_points(&[], |code_points| read_with(link, packet, &code_points))
+        }
+        None => read_with(link, packet, &CodePoints::default()),
+    }
 }
 
-/// Reads a packet that begins with `link`.
-pub(super) fn read_as(link: Link, packet: &[u8]) -> Option<Read> {
-    let code_points = CodePoints::default();
-    let dissection = dissect(link, packet, &code_points, Strictness::Truncated);
+fn read_with(link: Link, packet: &[u8], code_points: &CodePoints<'_>) -> Option<Read> {
+    let dissection = dissect(link, packet, code_points, Strictness::Truncated);
     let (_, location) = dissection.int().find(|(_, location)| location.header_type == HeaderType::Md)?;
     let AnyHeader::Md(md) = AnyHeader::parse(packet, location, &[]).ok()? else { return None };
     let tuple = dissection.flow?;
