@@ -116,15 +116,17 @@ impl Rotated {
             name.push(format!(".{number}"));
             PathBuf::from(name)
         };
+        // Another program may have removed any of them.
+        let absent_or = |done: io::Result<()>| match done {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            done => done,
+        };
         if self.keep == 0 {
-            fs::remove_file(&self.path)?;
+            absent_or(fs::remove_file(&self.path))?;
         }
         for number in (1..=self.keep).rev() {
             let from = if number == 1 { self.path.clone() } else { aside(number - 1) };
-            match fs::rename(&from, aside(number)) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                renamed => renamed?,
-            }
+            absent_or(fs::rename(&from, aside(number)))?;
         }
         self.open()
     }
