@@ -113,8 +113,8 @@ impl Default for Rules {
 #[derive(Clone, Copy, Debug, Default, IntoBytes, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Peer {
-    /// Whether they remove INT without being asked, and send it without asking.
-    pub(crate) is_permanent: u32,
+    /// See [`crate::peers`].
+    pub(crate) flags: u32,
     pub(crate) padding: u32,
 }
 

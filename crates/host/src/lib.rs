@@ -23,6 +23,7 @@ mod maps;
 mod memory;
 mod outcome;
 mod pattern;
+mod peers;
 mod pins;
 mod plan;
 pub mod probe;

@@ -1,20 +1,24 @@
-//! Sinks that outlive the agent: their links are pinned in a BPF file system.
+//! Sinks that outlive the agent: their links and tables are pinned in a BPF file system.
 //!
 //! After the agent's end, however it comes, the sink of each device continues to remove INT until another
 //! agent replaces it or [`remove`](crate::remove) is called. What starts INT is not pinned, so that it ends
 //! with the agent.
 
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use aya::maps::Map;
 use inband_linux::bpf;
 
 use crate::error::HostError;
-use crate::proofs::granted_by;
+use crate::programs::Programs;
+use crate::proofs::{ended_always_in, granted_by, granted_in};
+use crate::rules::MappedPrefix;
 
 /// The pins of the sinks of one network namespace.
 #[derive(Debug)]
@@ -24,6 +28,11 @@ pub(crate) struct Pins {
 
 /// The prefix of the names of pins; the interface index follows.
 const SINK: &str = "sink-";
+/// The names of the pins of the tables of leases and of peers.
+const GRANTED: &str = "granted";
+const PEERS: &str = "peers";
+/// The prefix of the names of folders; the inode of the network namespace follows.
+const NAMESPACE: &str = "net-";
 
 impl Pins {
     /// The pins of this network namespace below `root`, a folder of a BPF file system that need not exist.
@@ -33,9 +42,10 @@ impl Pins {
     pub(crate) fn open(root: &Path) -> io::Result<Self> {
         let folder = folder(root)?;
         if !bpf::is_bpf_fs(existing(&folder))? {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, "no BPF file system"));
+            return Err(io::Error::new(ErrorKind::Unsupported, "no BPF file system"));
         }
         fs::create_dir_all(&folder)?;
+        release_gone(root, &folder);
         Ok(Self { folder })
     }
 
@@ -57,16 +67,40 @@ impl Pins {
         Ok(None)
     }
 
-    /// The addresses whose INT is removed by sinks that an earlier agent left.
-    pub(crate) fn granted(&self) -> Vec<IpAddr> {
+    /// The addresses whose INT is removed by sinks that an earlier agent left, each with the longest lease,
+    /// milliseconds.
+    pub(crate) fn granted(&self) -> Vec<(IpAddr, u32)> {
+        if let Ok(granted) = granted_in(&self.folder.join(GRANTED)) {
+            return granted;
+        }
+        // An earlier version pinned no table.
         let links = devices(&self.folder).unwrap_or_default().into_iter();
         let programs =
             links.filter_map(|device| bpf::program(bpf::pinned(&self.path(device)).ok()?.as_fd()).ok());
         programs.flat_map(granted_by).collect()
     }
 
+    /// The prefixes whose INT sinks of an earlier agent remove without a lease.
+    pub(crate) fn ended_always(&self) -> Vec<MappedPrefix> {
+        // An earlier version pinned no table.
+        ended_always_in(&self.folder.join(PEERS)).unwrap_or_default()
+    }
+
+    /// Pins the tables in place of an earlier agent's, so that the next agent finds them.
+    pub(crate) fn keep_tables(&self, programs: &mut Programs) -> Result<(), HostError> {
+        self.keep(GRANTED, programs.map("GRANTED")?)?;
+        self.keep(PEERS, programs.map("PEERS")?)
+    }
+
+    fn keep(&self, name: &str, table: &Map) -> Result<(), HostError> {
+        let path = self.folder.join(name);
+        let fault = |reason| HostError::system(format!("pin {}", path.display()), reason);
+        remove(&path).map_err(fault)?;
+        table.pin(&path).map_err(|reason| fault(io::Error::other(reason)))
+    }
+
     /// Pins `link`, so that it outlives the agent.
-    pub(crate) fn keep(&self, device: u32, link: BorrowedFd<'_>) -> Result<(), HostError> {
+    pub(crate) fn keep_sink(&self, device: u32, link: BorrowedFd<'_>) -> Result<(), HostError> {
         let path = self.path(device);
         bpf::pin(link, &path).map_err(|reason| HostError::system(format!("pin {}", path.display()), reason))
     }
@@ -95,8 +129,8 @@ impl Pins {
 
 impl Drop for Pins {
     fn drop(&mut self) {
-        // This fails while a sink is in it.
-        let _ = fs::remove_dir(&self.folder);
+        // It stays while a sink is in it.
+        let _ = clear(&self.folder);
     }
 }
 
@@ -106,21 +140,59 @@ impl Drop for Pins {
 /// An error of the system; that there is nothing is no error.
 pub(crate) fn remove_all(root: &Path) -> io::Result<usize> {
     let folder = folder(root)?;
+    release_gone(root, &folder);
     let devices = match devices(&folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
         devices => devices?,
     };
     for device in &devices {
         release(&folder.join(format!("{SINK}{device}")))?;
     }
-    fs::remove_dir(&folder)?;
+    clear(&folder)?;
     Ok(devices.len())
+}
+
+/// Removes pins of network namespaces that are gone with their devices, from where no agent can remove them.
+fn release_gone(root: &Path, own: &Path) {
+    let Ok(folders) = fs::read_dir(root) else { return };
+    let is_namespace =
+        |path: &Path| path.file_name().is_some_and(|name| name.as_bytes().starts_with(NAMESPACE.as_bytes()));
+    for folder in folders.flatten().map(|entry| entry.path()).filter(|path| path != own && is_namespace(path))
+    {
+        let sinks = devices(&folder).unwrap_or_default();
+        let pins: Vec<PathBuf> = sinks.iter().map(|device| folder.join(format!("{SINK}{device}"))).collect();
+        let is_gone = |path: &PathBuf| {
+            bpf::pinned(path).is_ok_and(|link| matches!(bpf::interface(link.as_fd()), Ok(None)))
+        };
+        // An agent there may be about to pin its first sink.
+        if !pins.is_empty() && pins.iter().all(is_gone) {
+            // Another agent may do the same.
+            let _ = pins.iter().try_for_each(remove).and_then(|()| clear(&folder));
+        }
+    }
+}
+
+/// Removes a folder without sinks, and the tables in it.
+fn clear(folder: &Path) -> io::Result<()> {
+    if !devices(folder)?.is_empty() {
+        return Err(ErrorKind::DirectoryNotEmpty.into());
+    }
+    [GRANTED, PEERS].iter().try_for_each(|name| remove(folder.join(name)))?;
+    fs::remove_dir(folder)
+}
+
+/// Removes a pin; a missing one is no error.
+fn remove(path: impl AsRef<Path>) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 /// The folder of this network namespace, named by its inode.
 fn folder(root: &Path) -> io::Result<PathBuf> {
     let namespace = fs::metadata("/proc/thread-self/ns/net")?.ino();
-    Ok(root.join(format!("net-{namespace}")))
+    Ok(root.join(format!("{NAMESPACE}{namespace}")))
 }
 
 /// The devices whose sinks are pinned in `folder`.
@@ -135,7 +207,7 @@ fn devices(folder: &Path) -> io::Result<Vec<u32>> {
 
 fn release(path: &Path) -> io::Result<()> {
     let link = match bpf::pinned(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         link => link?,
     };
     fs::remove_file(path)?;

@@ -17,6 +17,7 @@ use crate::error::HostError;
 use crate::maps;
 use crate::memory;
 use crate::outcome::{Outcome, Traffic};
+use crate::peers::{ENDED_ALWAYS, IS_PEER, SENT_ALWAYS};
 use crate::rules::{MappedPrefix, RuleSet};
 
 /// The programs and their maps in the kernel; what is attached is detached when this value is dropped.
@@ -138,7 +139,7 @@ impl Programs {
     pub fn configure(&mut self, host: &HostInt) -> Result<(), HostError> {
         let config = host.config()?;
         // Packets of this interface have no agents behind them.
-        self.set_peer(&MappedPrefix::ANY, true)?;
+        self.set_peer(&MappedPrefix::ANY, IS_PEER | SENT_ALWAYS | ENDED_ALWAYS)?;
         self.set_watchlist(&host.node, 0)?;
         self.set_config(LOOPBACK, &config)
     }

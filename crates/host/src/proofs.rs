@@ -1,6 +1,7 @@
 //! The programs' tables of peers, leases and flows with a proof.
 
 use std::net::IpAddr;
+use std::path::Path;
 
 use aya::maps::lpm_trie::Key;
 use aya::maps::{Array, HashMap, LpmTrie, Map, MapData, MapError, MapInfo};
@@ -9,6 +10,7 @@ use crate::abi::{Address, FlowKey, MAX_WITNESSES, Peer, Proof, SlicedFlow, Witne
 use crate::error::HostError;
 use crate::lease::Flow;
 use crate::maps;
+use crate::peers::{ENDED_ALWAYS, Flags};
 use crate::programs::{Programs, absent_or};
 use crate::rules::MappedPrefix;
 
@@ -17,10 +19,10 @@ const ADDRESS: usize = size_of::<Address>();
 const SLICED: usize = size_of::<SlicedFlow>();
 
 impl Programs {
-    /// Allows the hosts behind `prefix` to be probed and to send INT; `is_permanent`: both without leases.
-    pub(crate) fn set_peer(&mut self, prefix: &MappedPrefix, is_permanent: bool) -> Result<(), HostError> {
+    /// Sets what holds for the hosts behind `prefix`.
+    pub(crate) fn set_peer(&mut self, prefix: &MappedPrefix, flags: Flags) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "PEERS", reason };
-        let peer = Peer { is_permanent: is_permanent.into(), padding: 0 };
+        let peer = Peer { flags, padding: 0 };
         let bytes: [u8; size_of::<Peer>()] = zerocopy::transmute!(peer);
         let mut peers: LpmTrie<_, [u8; 16], [u8; size_of::<Peer>()]> =
             LpmTrie::try_from(self.map("PEERS")?).map_err(fault)?;
@@ -54,13 +56,13 @@ impl Programs {
         absent_or(proofs.remove(&key)).map_err(fault)
     }
 
-    /// Removes INT from packets of `address`.
-    pub(crate) fn grant(&mut self, address: IpAddr) -> Result<(), HostError> {
+    /// Removes INT from packets of `address`, whose leases last at most `lease_ms`.
+    pub(crate) fn grant(&mut self, address: IpAddr, lease_ms: u32) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "GRANTED", reason };
         let key: [u8; ADDRESS] = zerocopy::transmute!(Address::of(address));
         let mut granted: HashMap<_, [u8; ADDRESS], u32> =
             HashMap::try_from(self.map("GRANTED")?).map_err(fault)?;
-        granted.insert(key, 1, 0).map_err(fault)
+        granted.insert(key, lease_ms, 0).map_err(fault)
     }
 
     /// Leaves INT in packets of `address` alone.
@@ -108,21 +110,50 @@ impl Programs {
     }
 }
 
-/// The addresses whose INT the kernel's program `id` removes; none if an earlier version has no such table.
-pub(crate) fn granted_by(id: u32) -> Vec<IpAddr> {
+/// The addresses in the table of leases pinned at `path`, each with the longest lease, milliseconds.
+///
+/// # Errors
+/// There is none, or it cannot be read.
+pub(crate) fn granted_in(path: &Path) -> Result<Vec<(IpAddr, u32)>, MapError> {
+    read_granted(Map::from_map_data(MapData::from_pin(path)?)?)
+}
+
+/// The prefixes in the table of peers pinned at `path` whose INT is removed without a lease.
+///
+/// # Errors
+/// There is none, or it cannot be read.
+pub(crate) fn ended_always_in(path: &Path) -> Result<Vec<MappedPrefix>, MapError> {
+    let map = Map::from_map_data(MapData::from_pin(path)?)?;
+    let peers: LpmTrie<_, [u8; 16], [u8; size_of::<Peer>()]> = LpmTrie::try_from(map)?;
+    let is_ended = |bytes: [u8; size_of::<Peer>()]| {
+        let peer: Peer = zerocopy::transmute!(bytes);
+        peer.flags & ENDED_ALWAYS != 0
+    };
+    let found = peers.iter().filter_map(Result::ok).filter(|(_, peer)| is_ended(*peer));
+    let prefix =
+        |key: Key<[u8; 16]>| MappedPrefix::of_entry(u128::from_be_bytes(key.data()), key.prefix_len());
+    Ok(found.map(|(key, _)| prefix(key)).collect())
+}
+
+/// The addresses in the table of leases of the kernel's program `id`, which this user may not be allowed to find; none if an
+/// earlier version has no such table.
+pub(crate) fn granted_by(id: u32) -> Vec<(IpAddr, u32)> {
     let is_it = |program: &aya::programs::ProgramInfo| program.id() == id;
     let found = aya::programs::loaded_programs().filter_map(Result::ok).find(is_it);
     let ids = found.and_then(|program| program.map_ids().ok().flatten()).unwrap_or_default();
     let is_table = |id: &u32| MapInfo::from_id(*id).is_ok_and(|map| map.name_as_str() == Some("GRANTED"));
     let Some(table) = ids.into_iter().find(is_table) else { return Vec::new() };
-    let map = MapData::from_id(table).map_err(drop).and_then(|data| Map::from_map_data(data).map_err(drop));
-    let Ok(map) = map else { return Vec::new() };
-    let Ok(granted) = HashMap::<_, [u8; ADDRESS], u32>::try_from(map) else { return Vec::new() };
-    let address = |key: [u8; ADDRESS]| {
+    let map = MapData::from_id(table).and_then(Map::from_map_data);
+    map.and_then(read_granted).unwrap_or_default()
+}
+
+fn read_granted(map: Map) -> Result<Vec<(IpAddr, u32)>, MapError> {
+    let granted = HashMap::<_, [u8; ADDRESS], u32>::try_from(map)?;
+    let address = |(key, lease_ms): ([u8; ADDRESS], u32)| {
         let address: Address = zerocopy::transmute!(key);
-        unmapped(address.bytes)
+        (unmapped(address.bytes), lease_ms)
     };
-    granted.keys().filter_map(Result::ok).map(address).collect()
+    Ok(granted.iter().filter_map(Result::ok).map(address).collect())
 }
 
 /// The place of a flow in `WITNESSES`.

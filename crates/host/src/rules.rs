@@ -99,6 +99,27 @@ impl MappedPrefix {
         Self { address: address & mask(length), length, is_ipv4 }
     }
 
+    /// The prefix of an entry of the programs' tables.
+    pub(crate) fn of_entry(address: u128, length: u32) -> Self {
+        let is_ipv4 = length >= IPV4.length && address & mask(IPV4.length) == IPV4.address;
+        Self { address: address & mask(length), length, is_ipv4 }
+    }
+
+    /// Address and length, by which the programs' tables find it.
+    pub(crate) const fn key(&self) -> (u128, u32) {
+        (self.address, self.length)
+    }
+
+    /// Whether the programs' tables have one entry for both.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+
+    /// The key of the prefix of this `length` around it.
+    pub(crate) fn shortened(&self, length: u32) -> (u128, u32) {
+        (self.address & mask(length), length)
+    }
+
     /// Whether every address of `other` is one of this prefix, which must be of the same IP version.
     fn holds(&self, other: &Self) -> bool {
         self.is_ipv4 == other.is_ipv4

@@ -194,6 +194,8 @@ impl HostSection {
     }
 }
 
+/// Maximum number of `[[peer]]`; the kernel's table holds as many former ones.
+pub(crate) const MAX_PEERS: usize = 16_384;
 /// Less has no room for tables other than those of flows.
 const MIN_MAP_MEMORY_MIB: u32 = 24;
 /// Device names have at most 15 characters; the number needs some.
@@ -246,11 +248,6 @@ const fn room_hops() -> u8 {
 }
 
 impl HostSettings {
-    /// Whether INT goes to peers without a lease, and probably comes from them.
-    pub(crate) fn has_permanent_peers(&self) -> bool {
-        self.peers.iter().any(|peer| !peer.lease)
-    }
-
     /// Checks that every setting can be applied, as far as that is known without the devices.
     ///
     /// # Errors
@@ -260,6 +257,11 @@ impl HostSettings {
         Node::new(&node)?;
         HostInt::of(node).check()?;
         RuleSet::new(&self.watchlist, Actions::START_INT, &[], 0)?;
+        if self.peers.len() > MAX_PEERS {
+            let value = format!("{} entries", self.peers.len());
+            let instead = "at most 16384; a prefix holds all hosts of a network";
+            return Err(HostError::Unsupported { key: "peer", value, instead });
+        }
         self.host.check()
     }
 

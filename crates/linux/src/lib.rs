@@ -18,6 +18,7 @@ pub mod namespace;
 pub mod neighbour;
 pub mod netfilter;
 pub mod netlink;
+pub mod origin;
 pub mod packet;
 mod precision;
 pub mod qdisc;

@@ -34,7 +34,7 @@ fn structures_lie_in_memory_as_the_description_in_the_object_says() {
             "rules",
             layout!(Rules: any_source, any_destination, count, collectors, rule, collector, control_port, padding),
         ),
-        ("peer", layout!(Peer: is_permanent, padding)),
+        ("peer", layout!(Peer: flags, padding)),
         ("flow", layout!(FlowKey: source, destination, source_port, destination_port, protocol)),
         ("proof", layout!(Proof: until, renew_at, told, mtu, padding)),
         ("witness", layout!(Witness: flow, device, seen)),

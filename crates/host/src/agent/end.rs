@@ -40,6 +40,11 @@ impl Agent {
             self.hear_events();
             self.control.hear(&mut self.kernel.programs, clock::monotonic())?;
         }
+        // Nobody knows the holders of an earlier agent's leases, so these are waited for.
+        while clock::monotonic() < self.kernel.keeper.held_until() {
+            self.wait(WITHDRAW_AGAIN)?;
+            self.hear_events();
+        }
         // Packets sent before that are still in flight.
         std::thread::sleep(DRAIN);
         Ok(())

@@ -4,20 +4,26 @@ use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Command;
 
+use inband_linux::clock;
+
 use crate::error::HostError;
 use crate::guard::Guard;
 use crate::pins::Pins;
 use crate::programs::{Program, Programs};
+use crate::rules::MappedPrefix;
 use crate::settings::HostSection;
 
 /// The keeper of the sinks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Keeper {
     pins: Option<Pins>,
     /// `None`: pins are used, or the agent is about to end.
     guard: Option<Guard>,
     /// Whether sinks stay when the agent ends normally.
     leaves_sinks: bool,
+    /// Until when pinned sinks stay in any case, because leases of an earlier agent may last, nanoseconds of
+    /// the monotonic clock.
+    held_until: u64,
     is_ending: bool,
 }
 
@@ -26,15 +32,11 @@ impl Keeper {
     pub(super) fn open(host: &HostSection, guard: Command) -> Result<(Self, Option<String>), HostError> {
         let reason = match Pins::open(&host.pins) {
             Ok(pins) => {
-                return Ok((
-                    Self { pins: Some(pins), guard: None, leaves_sinks: false, is_ending: false },
-                    None,
-                ));
+                return Ok((Self { pins: Some(pins), ..Self::default() }, None));
             }
             Err(reason) => reason,
         };
-        let keeper =
-            Self { pins: None, guard: Some(Guard::start(guard)?), leaves_sinks: false, is_ending: false };
+        let keeper = Self { guard: Some(Guard::start(guard)?), ..Self::default() };
         let note = format!(
             "note: no pins in {}: {reason}; if agent and guard are killed, INT is not removed any more",
             host.pins.display()
@@ -58,9 +60,31 @@ impl Keeper {
         self.guard.as_ref().map_or(Ok(()), |guard| guard.linger(u64::from(linger_ms) * 1_000_000))
     }
 
-    /// The addresses whose INT is removed by sinks that an earlier agent left.
-    pub(super) fn granted(&self) -> Vec<IpAddr> {
+    /// The addresses whose INT is removed by sinks that an earlier agent left, each with the longest lease,
+    /// milliseconds.
+    pub(super) fn granted(&self) -> Vec<(IpAddr, u32)> {
         self.pins.as_ref().map(Pins::granted).unwrap_or_default()
+    }
+
+    /// The prefixes whose INT sinks of an earlier agent remove without a lease.
+    pub(super) fn ended_always(&self) -> Vec<MappedPrefix> {
+        self.pins.as_ref().map(Pins::ended_always).unwrap_or_default()
+    }
+
+    /// Keeps the tables of leases and peers for the next agent, and pinned sinks until the leases of an earlier
+    /// one have ended.
+    pub(super) fn keep_tables(&mut self, programs: &mut Programs, until: u64) -> Result<(), HostError> {
+        self.held_until = until;
+        match &self.pins {
+            Some(pins) => pins.keep_tables(programs),
+            None => Ok(()),
+        }
+    }
+
+    /// Until when leases of an earlier agent may last whose sinks this one would detach, nanoseconds of the
+    /// monotonic clock.
+    pub(super) const fn held_until(&self) -> u64 {
+        if self.leaves_sinks { 0 } else { self.held_until }
     }
 
     /// Attaches the sink to `device`, or takes over one that an earlier agent left there.
@@ -74,7 +98,7 @@ impl Keeper {
             return Ok(link);
         }
         let link = programs.attach(Program::Sink, device)?;
-        pins.keep(device, link.as_fd())?;
+        pins.keep_sink(device, link.as_fd())?;
         Ok(link)
     }
 
@@ -97,6 +121,7 @@ impl Keeper {
     pub(super) fn release_sink(&self, device: u32) -> Result<bool, HostError> {
         match &self.pins {
             Some(_) if self.leaves_sinks && self.is_ending => Ok(false),
+            Some(_) if clock::monotonic() < self.held_until => Ok(false),
             Some(pins) => pins.release(device).map(|()| true),
             None => Ok(true),
         }

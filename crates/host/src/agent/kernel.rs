@@ -17,13 +17,6 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// Configures how the settings keep the sinks after the agent's death.
-    pub(super) fn keep_sinks(&mut self, settings: &HostSettings) -> Result<(), HostError> {
-        self.keeper.linger(settings.host.linger_ms)?;
-        self.keeper.leave_sinks(settings.has_permanent_peers());
-        Ok(())
-    }
-
     /// The plan for the settings and the present devices; see [`plan`].
     pub(super) fn plan(&mut self, settings: &mut HostSettings) -> Result<(Plan, Vec<Device>), HostError> {
         plan(settings, &mut self.netlink)

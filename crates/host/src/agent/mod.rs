@@ -87,7 +87,6 @@ impl Agent {
         let lock = Lock::take(&settings.host.shim)?;
         let (mut keeper, note) = Keeper::open(&settings.host, guard)?;
         keeper.linger(settings.host.linger_ms)?;
-        keeper.leave_sinks(settings.has_permanent_peers());
         let linger_ns = u64::from(settings.host.linger_ms) * 1_000_000;
         let mut netlink = Netlink::open().map_err(|reason| HostError::system("reach netlink", reason))?;
         let (plan, _) = kernel::plan(&mut settings, &mut netlink)?;
@@ -96,8 +95,11 @@ impl Agent {
         programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
         programs.beat(clock::monotonic() + HEARTBEAT_NS)?;
         let mut control = Control::open(&settings.host, &plan.node)?;
-        control.set_peers(&settings.peers, &mut programs)?;
-        control.take_over(keeper.granted(), &mut programs, clock::monotonic())?;
+        control.inherit_peers(&keeper.ended_always(), &settings.peers, clock::monotonic());
+        control.set_peers(&settings.peers, &mut programs, clock::monotonic())?;
+        keeper.leave_sinks(control.has_permanent_peers());
+        let inherited_until = control.take_over(keeper.granted(), &mut programs, clock::monotonic())?;
+        keeper.keep_tables(&mut programs, inherited_until)?;
         let events = programs.take_events()?;
         let (senders, unreachable) = Senders::open(&plan.node.report);
         Shim::remove_left(&mut netlink, &settings.host.shim)
@@ -161,6 +163,7 @@ impl Agent {
         if now >= self.next_look {
             self.next_look = now + LOOK_NS;
             self.control.keep_leases(&mut self.kernel.programs, now)?;
+            self.kernel.keeper.leave_sinks(self.control.has_permanent_peers());
             self.look_around()?;
         }
         Ok(())
@@ -178,8 +181,9 @@ impl Agent {
         }
         self.reporter.engine.reload(&plan.node)?;
         self.kernel.programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
-        self.control.set_peers(&settings.peers, &mut self.kernel.programs)?;
-        self.kernel.keep_sinks(&settings)?;
+        self.control.set_peers(&settings.peers, &mut self.kernel.programs, clock::monotonic())?;
+        self.kernel.keeper.linger(settings.host.linger_ms)?;
+        self.kernel.keeper.leave_sinks(self.control.has_permanent_peers());
         (self.settings, self.plan) = (settings, plan);
         self.watch_drops()?;
         self.follow_devices()

@@ -291,18 +291,22 @@ static __always_inline int is_spoilt(int outcome)
 	       outcome == PROBE_SHED || outcome == INT_TOO_BIG || outcome == ANSWER;
 }
 
+/* The ports before a UDP or TCP header's other fields. */
+#define PORTS_BYTES 4
+
 /* The flow of a packet whose INT is removed, or that had none. */
-static __always_inline void flow_without_int(const struct packet *packet, const struct location *location,
-					     int outcome, struct flow *flow)
+static __always_inline void flow_without_int(struct __sk_buff *skb, struct packet *packet,
+					     const struct location *location, int outcome, struct flow *flow)
 {
 	__u8 protocol = packet->protocol;
-	__u32 l4 = packet->l4;
 
 	if (outcome == STRIPPED && location->at != location->shim) {
 		protocol = original_protocol(packet, location);
-		l4 = location->end;
+		/* In the packet, the original header is where the one before INT was; its copy may end before. */
+		if (bpf_skb_load_bytes(skb, packet->l4, head_at(packet, packet->l4), PORTS_BYTES))
+			protocol = 0;
 	}
-	flow_at(packet, l4, protocol, flow);
+	flow_at(packet, packet->l4, protocol, flow);
 }
 
 /* The outcome for a readable incoming packet. */
@@ -325,7 +329,7 @@ static __always_inline int judge_incoming(struct __sk_buff *skb, struct packet *
 		return hand_in_answer(skb);
 	if (outcome != STRIPPED && (outcome != NO_INT || !has_ports(packet->protocol)))
 		return outcome;
-	flow_without_int(packet, &location, outcome, &flow);
+	flow_without_int(skb, packet, &location, outcome, &flow);
 	if (is_probe && outcome == STRIPPED)
 		return hand_in_probe(skb, place_of_witness(&flow));
 	bear_witness(&flow, config->device, outcome == STRIPPED);

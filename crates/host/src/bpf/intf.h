@@ -218,9 +218,18 @@ struct flow {
 
 /* The hosts behind a prefix of `[[peer]]`. */
 struct peer {
-	/* Whether they remove INT without being asked, and send it without asking. */
-	__u32 is_permanent;
+	/* Of `enum peer_flag`. */
+	__u32 flags;
 	__u32 padding;
+};
+
+enum peer_flag {
+	/* They may be probed, and may probe. */
+	IS_PEER = 1,
+	/* They are sent INT without a lease. */
+	SENT_ALWAYS = 2,
+	/* INT is removed from their packets without a lease. */
+	ENDED_ALWAYS = 4,
 };
 
 /* The proof that the destination of a flow removes INT. Times are of the monotonic clock, nanoseconds. */

@@ -80,10 +80,17 @@ static __always_inline __u32 l4_end(const struct packet *packet)
 	return end;
 }
 
+/* The VLAN of a tag; 0 has a priority only. */
+#define VLAN_ID 0x0fff
+
 /* Reads the headers; returns the outcome that ends the work, or 0. */
 static __always_inline int read_packet(struct __sk_buff *skb, struct packet *packet)
 {
 	int fault = load_head(skb, packet);
+
+	/* The kernel keeps the outer tag beside the frame. Leases are not of another network. */
+	if (skb->vlan_present && (skb->vlan_tci & VLAN_ID))
+		return VLAN_TAG;
 
 	/* The buffer still holds an earlier packet. */
 	packet->version = 0;

@@ -4,8 +4,8 @@
 
 #include "intf.h"
 
-/* Maximum number of prefixes. */
-#define MAX_PEERS 16384
+/* Maximum number of prefixes: those of the settings, and former ones. */
+#define MAX_PEERS 32768
 /* Maximum number of sources with a lease. */
 #define MAX_GRANTED 4096
 
@@ -28,7 +28,9 @@ struct {
 /* The peer with this address; null: not a peer. */
 static __always_inline const struct peer *peer_at(const struct prefix *address)
 {
-	return bpf_map_lookup_elem(&PEERS, address);
+	const struct peer *peer = bpf_map_lookup_elem(&PEERS, address);
+
+	return peer && (peer->flags & IS_PEER) ? peer : 0;
 }
 
 /* Whether INT is removed from packets of this address. */
@@ -38,6 +40,6 @@ static __always_inline int may_send_int(const struct prefix *address)
 
 	if (bpf_map_lookup_elem(&GRANTED, address))
 		return 1;
-	peer = peer_at(address);
-	return peer && peer->is_permanent;
+	peer = bpf_map_lookup_elem(&PEERS, address);
+	return peer && (peer->flags & ENDED_ALWAYS);
 }

@@ -97,7 +97,7 @@ static __always_inline int is_proven(struct __sk_buff *skb, struct packet *packe
 	peer = peer_at(&flow->destination);
 	if (!peer)
 		return 0;
-	if (peer->is_permanent)
+	if (peer->flags & SENT_ALWAYS)
 		return 1;
 	if (may_be_probed(packet) && is_to_be_told(flow, now))
 		tell_unproven(skb, &flow->destination, now, is_chosen(skb, packet));

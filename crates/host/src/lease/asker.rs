@@ -68,6 +68,8 @@ struct Probed {
     has_arrived: bool,
     /// Whether the rate limit prevented a probe.
     is_limited: bool,
+    /// Whether its lease was taken back.
+    is_ended: bool,
 }
 
 /// The state of one destination.
@@ -134,7 +136,7 @@ const TRIES: u32 = 2;
 /// The minimum MTU of IPv6 links.
 const SMALL_MTU: u32 = 1280;
 /// Maximum length of a lease, whatever a destination grants.
-const MAX_LEASE_MS: u32 = 60_000;
+pub(crate) const MAX_LEASE_MS: u32 = 60_000;
 
 /// Whether probe number `tries` is a small one.
 const fn is_small(tries: u32) -> bool {
@@ -199,8 +201,16 @@ impl Asker {
         }
         let tries = if is_held { probed.tries } else { probed.tries.saturating_add(1) };
         let length = if is_small(tries) { unproven.mtu.min(SMALL_MTU) } else { unproven.mtu };
-        let probed =
-            Probed { nonce, at: now, length, tries, has_arrived: false, is_limited: false, ..probed };
+        let probed = Probed {
+            nonce,
+            at: now,
+            length,
+            tries,
+            has_arrived: false,
+            is_limited: false,
+            is_ended: false,
+            ..probed
+        };
         self.flows.insert(flow, probed);
         self.nonces.insert(nonce, flow);
         let body = Body::Probe {
@@ -332,7 +342,9 @@ impl Asker {
 
     fn handle_grant(&mut self, flow: Flow, nonce: u64, lease_ms: u32, now: u64) -> Option<Change> {
         let lease_ns = u64::from(lease_ms.min(self.lease_ms).min(MAX_LEASE_MS)) * 1_000_000;
-        let probed = self.flows.get_mut(&flow).filter(|probed| probed.nonce == nonce)?;
+        // A copy of a grant brings nothing back.
+        let is_latest = |probed: &&mut Probed| probed.nonce == nonce && !probed.is_ended;
+        let probed = self.flows.get_mut(&flow).filter(is_latest)?;
         // From the time of the probe: the sink counts from a later one.
         let until = probed.at + lease_ns;
         if until <= now {
@@ -389,7 +401,7 @@ impl Asker {
         let meant = self.flows.iter_mut().filter(|(flow, probed)| probed.until > 0 && is_meant(flow));
         meant
             .map(|(flow, probed)| {
-                probed.until = 0;
+                (probed.until, probed.is_ended) = (0, true);
                 *flow
             })
             .collect()

@@ -76,9 +76,28 @@ impl Granter {
         }
     }
 
-    /// Takes over `address`, whose INT an earlier agent removed.
-    pub(crate) fn take_over(&mut self, address: IpAddr, now: u64) {
-        self.senders.insert(address, now + KEEP_NS);
+    /// Takes over `address`, whose INT an earlier agent removed; false if there is no room for it.
+    pub(crate) fn take_over(&mut self, address: IpAddr, now: u64) -> bool {
+        let has_room = self.has_room_for(address);
+        if has_room {
+            self.senders.insert(address, now + KEEP_NS);
+        }
+        has_room
+    }
+
+    /// Takes the leases of `source` back that were not announced: its INT would not be removed.
+    pub(crate) fn take_back(&mut self, source: IpAddr) {
+        self.senders.remove(&source);
+        self.granted.retain(|grantee, _| grantee.source != source);
+    }
+
+    /// The longest lease that is granted, milliseconds.
+    pub(crate) const fn max_lease_ms(&self) -> u32 {
+        self.max_lease_ms
+    }
+
+    fn has_room_for(&self, source: IpAddr) -> bool {
+        self.senders.len() < MAX_GRANTED || self.senders.contains_key(&source)
     }
 
     /// Answers a datagram of a peer or another sender that came in by `device`.
@@ -138,7 +157,8 @@ impl Granter {
         self.pending.iter().map(|(flow, pending)| (*flow, pending.device))
     }
 
-    /// Handles a packet of an awaited `flow`; returns the lease, and whether its source had none before.
+    /// Handles a packet of an awaited `flow`; returns the lease, and whether its source had none before. Where
+    /// others took the last place meanwhile, it returns a refusal.
     pub(crate) fn grant(&mut self, flow: &Flow, now: u64) -> Option<(Answer, bool)> {
         let Pending { nonce, lease_ms, reply_port, device, at, arrived } = self.pending.remove(flow)?;
         if self.is_ending {
@@ -153,11 +173,14 @@ impl Granter {
         if lease_ms == 0 {
             return Some((Answer { to, device, message }, false));
         }
-        let until = self
-            .granted
-            .get(&Grantee { source, destination, device })
-            .map_or(until, |granted| granted.until.max(until));
-        self.granted.insert(Grantee { source, destination, device }, Granted { reply: to, nonce, until });
+        let grantee = Grantee { source, destination, device };
+        let known = self.granted.get(&grantee);
+        if (known.is_none() && self.granted.len() >= MAX_GRANTED) || !self.has_room_for(source) {
+            let message = Message { body: Body::Refuse(Refusal::Full), ..message };
+            return Some((Answer { to, device, message }, false));
+        }
+        let until = known.map_or(until, |granted| granted.until.max(until));
+        self.granted.insert(grantee, Granted { reply: to, nonce, until });
         let keep = now.max(until) + KEEP_NS;
         let is_new = self.senders.insert(source, keep).is_none();
         Some((Answer { to, device, message }, is_new))
@@ -213,7 +236,7 @@ impl Granter {
             self.granted.retain(|_, granted| granted.until > now);
         }
         let is_full = (self.granted.len() >= MAX_GRANTED && !self.granted.contains_key(&grantee))
-            || (self.senders.len() >= MAX_GRANTED && !self.senders.contains_key(&flow.source))
+            || !self.has_room_for(flow.source)
             || (self.pending.len() >= MAX_PENDING && !self.pending.contains_key(flow));
         if is_full { Err(Refusal::Full) } else { Ok(()) }
     }

@@ -19,7 +19,7 @@ use inband_node::NodeConfig;
 use inband_node::config::TcpOptionsConfig;
 
 pub use asker::Withheld;
-pub(crate) use asker::{Asker, Change, Limits, Probe, Unproven};
+pub(crate) use asker::{Asker, Change, Limits, MAX_LEASE_MS, Probe, Unproven};
 pub(crate) use clock::PeerClock;
 pub(crate) use flow::Flow;
 pub(crate) use granter::{Answer, Granter};

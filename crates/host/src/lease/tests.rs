@@ -333,6 +333,59 @@ fn only_so_many_flows_are_probed_and_so_many_addresses_granted() {
 }
 
 #[test]
+fn flows_that_wait_together_are_granted_as_far_as_there_is_room() {
+    let mut granter = granter();
+    let body = Body::Probe {
+        lease_ms: LEASE_MS,
+        dialect: 77,
+        ports: (1, 80),
+        protocol: 6,
+        reply_port: REPLY_PORT,
+        length: 1,
+    };
+    let of = |number: u32| Flow { source: IpAddr::V4(number.into()), ..flow(1) };
+    let ask = |granter: &mut Granter, number: u32| {
+        granter.handle_probe(&says(1, body), (of(number), true), DEVICE, START).unwrap();
+    };
+    let most = u32::try_from(MAX_GRANTED).unwrap();
+    for number in 0..most - 10 {
+        ask(&mut granter, number);
+        granter.grant(&of(number), START).unwrap();
+    }
+    // Their probes found room; their packets come afterwards.
+    (most..most + 50).for_each(|number| ask(&mut granter, number));
+    let answers: Vec<_> =
+        (most..most + 50).map(|number| granter.grant(&of(number), START).unwrap()).collect();
+
+    let refused = |(answer, is_new): &(Answer, bool)| {
+        assert_eq!(*is_new, answer.message.body != Body::Refuse(Refusal::Full));
+        !*is_new
+    };
+    assert_eq!(answers.iter().filter(|answer| refused(answer)).count(), 40);
+    assert_eq!(granter.granted(START), MAX_GRANTED);
+    // What the kernel does not take is taken back.
+    granter.take_back(of(0).source);
+    assert_eq!(granter.granted(START), MAX_GRANTED - 1);
+    assert!(granter.take_over(of(0).source, START) && !granter.take_over(of(u32::MAX).source, START));
+}
+
+#[test]
+fn a_copy_of_a_grant_brings_no_withdrawn_lease_back() {
+    let (mut asker, mut granter) = (asker(), granter());
+    let probe = probe(&mut asker, flow(1), START, 5).unwrap();
+    granter.handle_probe(&probe.message, (flow(1), true), DEVICE, START).unwrap();
+    let (grant, _) = granter.grant(&flow(1), START).unwrap();
+    assert!(matches!(asker.handle(&grant.message, START), Some(Change::Proof { .. })));
+    let [Answer { message, .. }] = granter.withdraw(None, START).try_into().unwrap();
+    assert!(matches!(asker.handle(&message, START), Some(Change::Withdrawn { .. })));
+
+    assert_eq!(asker.handle(&grant.message, START), None);
+    assert_eq!(asker.held(START), 0);
+    // The sink repeats what was not acknowledged.
+    assert!(matches!(asker.handle(&message, START), Some(Change::Withdrawn { .. })));
+}
+
+#[test]
 fn a_sink_that_ends_tells_all_until_they_say_that_nothing_comes_any_more() {
     let (mut asker, mut granter) = (asker(), granter());
     lease(&mut asker, &mut granter, flow(1), START, 5);

@@ -76,15 +76,20 @@ impl Status {
         let tally = agent.tally()?;
         let states: Value = tally.flows.iter().map(|(state, count)| (state.name(), json!(count))).collect();
         let flows: Vec<_> = agent.flows(MAX_FLOWS).iter().map(flow).collect();
+        let all_flows: usize = tally.flows.iter().map(|(_, count)| count).sum();
+        let hosts: Vec<_> = agent.peers(MAX_FLOWS).iter().map(peer).collect();
+        let [all_hosts, ..] = tally.peers;
+        let not_listed = |all: usize, listed: &[Value]| json!(all.saturating_sub(listed.len()));
         let mut status = summary::json(&tally);
         if let Value::Object(status) = &mut status {
             status.insert("devices".to_owned(), agent.devices().collect());
             status.insert("settings".to_owned(), self.file.display().to_string().into());
             status.insert("states".to_owned(), states);
+            status.insert("flows_not_listed".to_owned(), not_listed(all_flows, &flows));
             status.insert("flows".to_owned(), flows.into());
             status.insert("node_id".to_owned(), agent.node_id().into());
-            let hosts = agent.peers(MAX_FLOWS).iter().map(peer).collect();
-            status.insert("hosts".to_owned(), hosts);
+            status.insert("hosts_not_listed".to_owned(), not_listed(all_hosts, &hosts));
+            status.insert("hosts".to_owned(), hosts.into());
         }
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = format!("{status}\n");
         Ok(())

@@ -36,6 +36,8 @@ pub(crate) struct Domain {
     pub(crate) coverage: &'static str,
     /// Whether agents see the BPF file systems of the machine.
     pub(crate) pins: bool,
+    /// Whether agents have only the capabilities of the unit in `examples`.
+    pub(crate) confined: bool,
 }
 
 impl Domain {
@@ -53,6 +55,7 @@ impl Domain {
             interval_us: 1_000,
             coverage: "all",
             pins: false,
+            confined: false,
         }
     }
 
@@ -130,8 +133,11 @@ impl Agent {
         let settings = change(&domain.settings(place));
         let settings = world.write(&format!("{place:?}.toml"), settings.as_bytes());
         let program = env!("CARGO_BIN_EXE_inband");
-        let mut command =
-            if domain.pins { world.enter(place, program) } else { world.command(place, program) };
+        let mut command = match (domain.pins, domain.confined) {
+            (_, true) => world.enter_confined(place, program),
+            (true, false) => world.enter(place, program),
+            (false, false) => world.command(place, program),
+        };
         let mut child = command
             .args(["host", "--json", "-c"])
             .arg(settings)

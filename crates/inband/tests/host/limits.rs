@@ -4,6 +4,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use inband_linux::packet::PacketSocket;
+use inband_testkit::{md_frame, packet};
 use rustix::net::sockopt::set_ip_tos;
 use rustix::process::Signal;
 
@@ -166,6 +168,30 @@ fn metrics_tell_what_became_of_packets() {
     assert!(text.contains("\ninband_host_reports_total{result=\"sent\"} 0\n"), "{text}");
     a.stop();
     b.stop();
+}
+
+#[test]
+fn packets_of_another_vlan_stay_as_they_are() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &Domain::new("dscp", "md")) else { return };
+    // Tag 0 has a priority only; the kernel takes tags off before the programs see the frame.
+    let frame = |id| {
+        let packet = packet().vlan(id).udp(9, 80).addresses(&[10, 91, 1, 1], &[10, 91, 3, 1]);
+        md_frame().over(packet).hop(2).build()
+    };
+
+    world.inside(Place::SecondHop, || {
+        let socket = PacketSocket::open().unwrap();
+        let index = std::fs::read_to_string("/proc/thread-self/net/dev_snmp6/cd").unwrap();
+        let index = index.split_whitespace().nth(1).unwrap().parse().unwrap();
+        for id in [5, 0, 5, 4095] {
+            socket.send(&frame(id), index).unwrap();
+        }
+    });
+    std::thread::sleep(Duration::from_millis(300));
+
+    let outcomes = &b.stop()["outcomes"];
+    assert_eq!((&outcomes["vlan_tag"], &outcomes["stripped"]), (&3.into(), &1.into()), "{outcomes}");
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::process::Signal;
+
 use crate::agent::{Agent, Domain};
 use crate::traffic::{bytes, deliver, exchange_tcp, exchange_udp, receive, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
@@ -113,9 +115,18 @@ fn a_sink_is_replaced_by_another_agents_without_a_gap() {
 
 #[test]
 fn an_agent_goes_on_with_the_leases_of_the_one_before() {
+    go_on_with_leases(false);
+}
+
+#[test]
+fn an_agent_with_the_services_capabilities_goes_on_with_the_leases_of_the_one_before() {
+    go_on_with_leases(true);
+}
+
+fn go_on_with_leases(confined: bool) {
     let Some(world) = World::new(Offloads::On) else { return };
     let Some(bpf_fs) = BpfFs::mount(&world) else { return };
-    let domain = Domain { lease: true, ..bpf_fs.domain() };
+    let domain = Domain { lease: true, confined, ..bpf_fs.domain() };
     let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
     let mut b = Agent::start(&world, Place::B, &domain);
     let (at_a, at_b) = udp_pair(&world, A4, B4);
@@ -181,4 +192,103 @@ fn command(world: &World, place: Place) -> Command {
     let mut command = world.enter(place, env!("CARGO_BIN_EXE_inband"));
     command.args(["host", "remove", "-c"]);
     command
+}
+
+#[test]
+fn an_agent_that_ends_early_waits_for_the_leases_of_the_one_before() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(bpf_fs) = BpfFs::mount(&world) else { return };
+    let domain = Domain { lease: true, ..bpf_fs.domain() };
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let mut b = Agent::start(&world, Place::B, &domain);
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    let talk = |count: usize| {
+        for number in 0..count {
+            deliver(&at_a, &at_b, &bytes(number % 1400, 3));
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    };
+
+    talk(300);
+    b.take().unwrap().kill();
+    let b = Agent::start(&world, Place::B, &domain);
+    let is_over = AtomicBool::new(false);
+    let b = std::thread::scope(|scope| {
+        let ending = scope.spawn(|| {
+            let counts = b.unwrap().stop();
+            is_over.store(true, Ordering::Relaxed);
+            counts
+        });
+        while !is_over.load(Ordering::Relaxed) {
+            talk(1);
+        }
+        ending.join().unwrap()
+    });
+    talk(300);
+
+    let a = a.stop();
+    assert!(a["outcomes"]["started"].as_u64().unwrap() > 100, "{a}");
+    assert_eq!(b["outcomes"]["stranger"], 0, "{b}");
+    // Nothing is left, and nothing is to be removed.
+    assert_eq!(remove(&world, Place::B), "removed 0 sinks and 0 shims\n");
+    remove(&world, Place::A);
+    assert_eq!(bpf_fs.namespaces(), 0);
+}
+
+#[test]
+fn int_of_a_peer_that_now_needs_a_lease_is_still_removed() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(bpf_fs) = BpfFs::mount(&world) else { return };
+    let without = bpf_fs.domain();
+    let with = Domain { lease: true, ..bpf_fs.domain() };
+    let Some(a) = Agent::start(&world, Place::A, &without) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &without) else { return };
+    exchange_udp(&world, A4, B4, [100]);
+
+    // A fleet changes host by host: by a restart, or by reading the file again.
+    b.stop();
+    let Some(b) = Agent::start(&world, Place::B, &with) else { return };
+    exchange_udp(&world, A4, B4, (0..1400).step_by(20));
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    world.write("B.toml", without.settings(Place::B).as_bytes());
+    b.signal(Signal::HUP);
+    deliver(&at_a, &at_b, b"payload");
+    world.write("B.toml", with.settings(Place::B).as_bytes());
+    b.signal(Signal::HUP);
+    for number in 0..200 {
+        deliver(&at_a, &at_b, &bytes(number, 3));
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+
+    let (b, a) = (b.stop(), a.stop());
+    assert!(a["outcomes"]["started"].as_u64().unwrap() > 200, "{a}");
+    assert_eq!(b["outcomes"]["stranger"], 0, "{b}");
+    remove(&world, Place::A);
+    remove(&world, Place::B);
+}
+
+#[test]
+fn pins_of_a_namespace_that_is_gone_are_removed_by_the_next_agent() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(bpf_fs) = BpfFs::mount(&world) else { return };
+    let gone = World::new(Offloads::On).unwrap();
+    let domain = bpf_fs.domain();
+    let Some(of_gone) = Agent::start(&gone, Place::A, &domain) else { return };
+    of_gone.kill();
+    drop(gone);
+    assert_eq!(bpf_fs.namespaces(), 1);
+
+    // The kernel removes the namespace's devices a little later.
+    let since = std::time::Instant::now();
+    loop {
+        let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+        let found = bpf_fs.namespaces();
+        b.stop();
+        if found == 1 {
+            break;
+        }
+        assert!(since.elapsed() < crate::traffic::PATIENCE, "{found} namespaces");
+    }
+    remove(&world, Place::B);
+    assert_eq!(bpf_fs.namespaces(), 0);
 }

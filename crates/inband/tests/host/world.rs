@@ -213,6 +213,16 @@ impl World {
         command
     }
 
+    /// The same with the capabilities of the service.
+    pub(crate) fn enter_confined(&self, place: Place, program: &str) -> Command {
+        let unit = include_str!("../../../../examples/inband-host.service");
+        let kept = unit.lines().find_map(|line| line.strip_prefix("CapabilityBoundingSet=CAP_")).unwrap();
+        let kept = kept.to_lowercase().replace(" cap_", ",+");
+        let mut command = self.enter(place, "setpriv");
+        command.arg(format!("--bounding-set=-all,+{kept}")).arg(program);
+        command
+    }
+
     /// Waits until the kernel accepts packets for a device; on a busy machine this takes some time after it
     /// is up.
     pub(crate) fn await_up(&self, place: Place, device: &str) {

@@ -4,6 +4,7 @@ mod generations;
 mod notices;
 mod sockets;
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 
@@ -17,9 +18,10 @@ use crate::clocks;
 use crate::error::HostError;
 use crate::headers::Headers;
 use crate::lease::{
-    Arrived, Asker, Body, Change, Flow, FlowState, Granter, Limits, Message, PathLosses, PeerClock, Stamp,
-    Unproven, Withheld, dialect,
+    Arrived, Asker, Body, Change, Flow, FlowState, Granter, Limits, MAX_LEASE_MS, Message, PathLosses,
+    PeerClock, Stamp, Unproven, Withheld, dialect,
 };
+use crate::peers::{Flags, Peers};
 use crate::prober::Prober;
 use crate::programs::Programs;
 use crate::rules::MappedPrefix;
@@ -35,8 +37,10 @@ pub(super) struct Control {
     asker: Asker,
     granter: Granter,
     random: SystemRandom,
-    /// The hosts that may be sent INT.
-    peers: Vec<PeerSettings>,
+    /// The hosts that may be sent INT, and those whose INT is removed.
+    peers: Peers,
+    /// The programs' table of them.
+    table: BTreeMap<MappedPrefix, Flags>,
     generations: Generations,
     losses: PathLosses,
     notices: Notices,
@@ -59,25 +63,32 @@ impl Control {
             asker: Asker::new(id, dialect, host.lease_ms, limits),
             granter: Granter::new(id, dialect, host.lease_ms),
             random,
-            peers: Vec::new(),
+            peers: Peers::default(),
+            table: BTreeMap::new(),
             generations: Generations::new(u32::from_ne_bytes(first)),
             losses: PathLosses::default(),
             notices: Notices::new(id, host.clock),
         })
     }
 
-    /// Keeps removing the INT of addresses whose INT an earlier agent removed.
+    /// Keeps removing the INT of addresses whose INT an earlier agent removed, each with the longest lease,
+    /// milliseconds; returns when the last of these leases ends.
     pub(super) fn take_over(
         &mut self,
-        addresses: Vec<IpAddr>,
+        addresses: Vec<(IpAddr, u32)>,
         programs: &mut Programs,
         now: u64,
-    ) -> Result<(), HostError> {
-        for address in addresses {
-            programs.grant(address)?;
-            self.granter.take_over(address, now);
+    ) -> Result<u64, HostError> {
+        let mut until = 0;
+        for (address, lease_ms) in addresses {
+            if self.granter.take_over(address, now) {
+                // An earlier version did not write the length.
+                let lease_ms = if lease_ms > 1 { lease_ms } else { MAX_LEASE_MS };
+                programs.grant(address, lease_ms)?;
+                until = until.max(now + u64::from(lease_ms) * 1_000_000);
+            }
         }
-        Ok(())
+        Ok(until)
     }
 
     /// Grants leases to sources that ask by `device`, where INT is removed.
@@ -240,8 +251,10 @@ impl Control {
             match programs.has_come(&flow, device)? {
                 Some(true) => {
                     let Some((answer, is_new)) = self.granter.grant(&flow, now) else { continue };
-                    if is_new {
-                        programs.grant(flow.source)?;
+                    // Without a place in the kernel's table its INT would not be removed.
+                    if is_new && programs.grant(flow.source, self.granter.max_lease_ms()).is_err() {
+                        self.granter.take_back(flow.source);
+                        continue;
                     }
                     self.sockets.answer(&answer);
                 }
@@ -266,11 +279,39 @@ impl Control {
         for address in self.granter.forget_old(now) {
             programs.revoke(address)?;
         }
-        Ok(())
+        if self.peers.forget_old(now) { self.apply_peers(programs) } else { Ok(()) }
     }
 
     fn is_peer(&self, address: IpAddr) -> bool {
-        self.peers.iter().any(|peer| peer.prefix.contains(address))
+        self.peers.current().iter().any(|peer| peer.prefix.contains(address))
+    }
+
+    /// Keeps removing the INT of prefixes whose INT an earlier agent removed without a lease.
+    pub(super) fn inherit_peers(&mut self, prefixes: &[MappedPrefix], peers: &[PeerSettings], now: u64) {
+        self.peers.set(peers, now);
+        prefixes.iter().for_each(|prefix| self.peers.take_over(*prefix, now));
+    }
+
+    /// Whether INT goes to peers without a lease, or may come from them.
+    pub(super) fn has_permanent_peers(&self) -> bool {
+        self.peers.has_former() || self.peers.current().iter().any(|peer| !peer.lease)
+    }
+
+    /// Passes the peers to the programs; at no time a prefix is missing that stays.
+    fn apply_peers(&mut self, programs: &mut Programs) -> Result<(), HostError> {
+        let wanted = self.peers.table();
+        for (prefix, flags) in &wanted {
+            if self.table.get(prefix) != Some(flags) {
+                programs.set_peer(prefix, *flags)?;
+                self.table.insert(*prefix, *flags);
+            }
+        }
+        let gone: Vec<_> = self.table.keys().filter(|prefix| !wanted.contains_key(prefix)).copied().collect();
+        for prefix in gone {
+            programs.remove_peer(&prefix)?;
+            self.table.remove(&prefix);
+        }
+        Ok(())
     }
 
     /// Replaces the peers; leases of peers still on the list are kept.
@@ -278,17 +319,10 @@ impl Control {
         &mut self,
         peers: &[PeerSettings],
         programs: &mut Programs,
+        now: u64,
     ) -> Result<(), HostError> {
-        let old = std::mem::replace(&mut self.peers, peers.to_vec());
-        let is_in = |peers: &[PeerSettings], of: &PeerSettings| {
-            peers.iter().any(|peer| (peer.prefix, peer.lease) == (of.prefix, of.lease))
-        };
-        for gone in old.iter().filter(|peer| !is_in(peers, peer)) {
-            programs.remove_peer(&MappedPrefix::of(gone.prefix))?;
-        }
-        for new in peers.iter().filter(|peer| !is_in(&old, peer)) {
-            programs.set_peer(&MappedPrefix::of(new.prefix), !new.lease)?;
-        }
+        self.peers.set(peers, now);
+        self.apply_peers(programs)?;
         let is_probed = |address| peers.iter().any(|peer| peer.lease && peer.prefix.contains(address));
         for flow in self.asker.forget_unless(is_probed) {
             self.losses.forget(&flow);

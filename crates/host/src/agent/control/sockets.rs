@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use inband_linux::device::Device;
+use inband_linux::origin;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::HostError;
@@ -142,7 +143,7 @@ impl Sockets {
     /// Answers a question by the socket at `number`, which it came in by.
     pub(super) fn reply(&self, number: usize, to: SocketAddr, message: Message) {
         if let Some(gate) = self.gates.get(number) {
-            self.send(&gate.socket, to, message);
+            self.send_from(&gate.socket, to, message);
         }
     }
 
@@ -151,7 +152,7 @@ impl Sockets {
         let is_right =
             |gate: &&Gate| gate.device == answer.device && is_same_version(&gate.socket, answer.to);
         if let Some(gate) = self.gates.iter().find(is_right) {
-            self.send(&gate.socket, answer.to, answer.message);
+            self.send_from(&gate.socket, answer.to, answer.message);
         }
     }
 
@@ -176,6 +177,13 @@ impl Sockets {
     /// The socket for questions to `address`.
     fn question(&self, address: IpAddr) -> Option<&UdpSocket> {
         self.questions.iter().find(|socket| is_same_version(socket, SocketAddr::new(address, 0)))
+    }
+
+    /// Sends an answer from the address that was asked: a firewall in front of the other host, which saw the
+    /// question, lets no other through.
+    fn send_from(&self, socket: &UdpSocket, to: SocketAddr, message: Message) {
+        // A message that cannot be sent counts as lost: it is repeated.
+        let _ = origin::send(socket, &message.to_bytes(&self.keys), to, message.destination);
     }
 
     fn send(&self, socket: &UdpSocket, to: SocketAddr, message: Message) {
