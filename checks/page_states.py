@@ -139,6 +139,62 @@ def trouble_is_said(demo, browser, _events):
     return len(troubles) + 1, "troubles"
 
 
+def a_view_of_the_past_recovers(demo, browser, events):
+    """C15: nothing repeats its requests but the trouble itself."""
+    event = events["queue-congestion"]
+    page = browser.page()
+    page.route("**/api/v1/events?**", lambda route: route.abort())
+    page.goto(f"{demo.url}/events?at={event['first']}&span=20s")
+    alert = page.get_by_role("alert")
+    alert.wait_for(timeout=6_000)
+    page.unroute("**/api/v1/events?**")
+    alert.wait_for(state="detached", timeout=6_000)
+    page.locator("main table").first.wait_for()
+    page.context.close()
+    browser.wrong[:] = [one for one in browser.wrong if "Failed to load resource" not in one]
+    return 1, "frozen view recovered"
+
+
+def spans_have_any_length(demo, browser, events):
+    """C9: a drag over a lane gives a span of whole microseconds, `w` one of nanoseconds."""
+    middle = events["queue-congestion"]["first"]
+    page = browser.page()
+    for text, seconds in [("1200123456us", 1_200), ("1757812500ns", 2), ("7d", 604_800)]:
+        open_view(page, f"{demo.url}/events?at={middle}&span={text}")
+        assert page.get_by_label("Span").input_value() == text
+        first, last = re.findall(r"(?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d:\d\d)", page.inner_text(".time .interval"))
+        today = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
+        times = [datetime.datetime.fromisoformat(f"{day or today}T{clock}") for day, clock in (first, last)]
+        assert abs((times[1] - times[0]).total_seconds() - seconds) <= 1, (text, times)
+    open_view(page, f"{demo.url}/events?live=15m")
+    spans = []
+    for _ in range(10):
+        page.keyboard.press("w")
+        page.wait_for_timeout(100)
+        spans.append(page.get_by_label("Span").input_value())
+    assert spans[-1] == "878906250ns", spans
+    page.context.close()
+    return 4, "spans"
+
+
+def the_filter_completes_at_the_caret(demo, browser, _events):
+    """C14"""
+    page = browser.page()
+    open_view(page, demo.url + "/flows")
+    field = page.get_by_label("Filter")
+    field.fill("proto = udp and latency > 1ms")
+    for _ in range(len(" = udp and latency > 1ms")):
+        page.keyboard.press("ArrowLeft")
+    page.get_by_role("option", name=re.compile("^protocol")).wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    assert field.input_value() == "protocol = udp and latency > 1ms", field.input_value()
+    page.keyboard.type("~")
+    assert field.input_value() == "protocol ~= udp and latency > 1ms", field.input_value()
+    page.context.close()
+    return 1, "completion inside of a filter"
+
+
 def a_wrong_clock_is_corrected(demo, browser, _events):
     """C15: the browser's clock is an hour ahead."""
     page = browser.page()
@@ -210,6 +266,14 @@ def tokens_stay_secret(demo, browser, _events):
                 page.wait_for_timeout(2_500)
             page.get_by_text("No flows reported yet").wait_for()
             assert page.url.endswith("/flows?q=latency+%3E+1ms"), page.url
+            page.get_by_role("link", name="Query").click()
+            page.get_by_role("link", name="observations").wait_for(timeout=6_000)
+            frozen = page.context.new_page()
+            frozen.goto(url + "/events?at=1700000000000000000&span=1m")
+            frozen.get_by_label(re.compile("requires a token")).fill(secret)
+            frozen.get_by_role("button", name="Use token").click()
+            frozen.get_by_role("alert").wait_for(state="detached", timeout=6_000)
+            frozen.close()
             kept = page.evaluate("JSON.stringify(localStorage) + document.cookie")
             assert secret not in kept and not any(secret in one for one in [*asked, page.url]), "the token is kept or told"
             other = page.context.new_page()
@@ -227,6 +291,9 @@ CHECKS = [
     the_keyboard_reaches_the_cause,
     pictures_have_names_and_tables,
     trouble_is_said,
+    a_view_of_the_past_recovers,
+    spans_have_any_length,
+    the_filter_completes_at_the_caret,
     a_wrong_clock_is_corrected,
     times_follow_the_zone,
     tokens_stay_secret,
