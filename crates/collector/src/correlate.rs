@@ -116,6 +116,9 @@ impl Correlator {
     pub(crate) fn handle_timeout(&mut self, now: Nanos, outbox: &mut Outbox) {
         self.detectors.handle_timeout(now, &self.network, outbox);
         spread_congestion(&mut self.network.ports, &mut self.detectors, outbox);
+        if self.network.ports.is_search_due(now) {
+            self.release_ports(now);
+        }
         while let Some(reminder) = self.reminders.pop_due(now) {
             let entry = self.network.flows.get_mut(reminder.flow);
             if entry.is_none_or(|entry| entry.first_seen != reminder.first_seen) {
@@ -129,6 +132,15 @@ impl Correlator {
         }
         if self.next_sweep.is_some_and(|due| due <= now) {
             self.sweep(now, outbox);
+        }
+    }
+
+    /// Makes room for ports that found none.
+    #[cold]
+    fn release_ports(&mut self, now: Nanos) {
+        let used = self.network.paths.ports_in_use();
+        for released in self.network.ports.release_silent(now, &used) {
+            self.detectors.handle_release(&released);
         }
     }
 

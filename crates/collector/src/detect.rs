@@ -11,7 +11,7 @@ use crate::book::Book;
 use crate::flows::{FlowEntry, FlowIndex};
 use crate::network::Network;
 use crate::outbox::Outbox;
-use crate::ports::{Ports, Sample};
+use crate::ports::{Ports, Released, Sample};
 use crate::sighting::Sighting;
 
 pub use self::detector::NoSettings;
@@ -171,6 +171,11 @@ macro_rules! detectors {
                 outbox: &mut Outbox,
             ) {
                 $(self.$detector.handle_eviction(index, entry, now, outbox);)+
+            }
+
+            /// Handles the release of a port, whose place and those of its queues others may take.
+            pub(crate) fn handle_release(&mut self, released: &Released) {
+                $(self.$detector.handle_release(released);)+
             }
 
             /// Handles what keeps history from being written; `None` while it is written.

@@ -29,12 +29,38 @@ pub(crate) struct Ports {
     ports: Vec<Port>,
     index: HashMap<(NodeId, Option<u16>), PortIndex>,
     queues: Vec<Queue>,
+    /// Places that were released.
+    free_ports: Vec<PortIndex>,
+    free_queues: Vec<QueueIndex>,
     overflow: u64,
+    /// When there is next a search for places to release; `None`: there has been room.
+    search_at: Option<Nanos>,
 }
+
+/// A port that was released with its queues, whose places others may take.
+#[derive(Debug)]
+pub(crate) struct Released {
+    pub(crate) port: PortIndex,
+    pub(crate) queues: Vec<QueueIndex>,
+}
+
+/// How long a port has been silent that is released for others.
+const SILENT: Nanos = Nanos::from_secs(300);
+/// How often there is a search for such ports.
+const SEARCH_EVERY: Nanos = Nanos::from_secs(10);
 
 impl Ports {
     pub(crate) fn new(settings: PortSettings) -> Ports {
-        Ports { settings, ports: Vec::new(), index: HashMap::new(), queues: Vec::new(), overflow: 0 }
+        Ports {
+            settings,
+            ports: Vec::new(),
+            index: HashMap::new(),
+            queues: Vec::new(),
+            free_ports: Vec::new(),
+            free_queues: Vec::new(),
+            overflow: 0,
+            search_at: None,
+        }
     }
 
     /// Finds or adds a port; `None` when there is no room for it, or when the node did not report its id.
@@ -50,12 +76,17 @@ impl Ports {
         if node_id == NodeId::NOT_AVAILABLE {
             return None;
         }
-        if self.ports.len() >= self.settings.max_ports {
-            self.overflow += 1;
+        let port = Port::new(now, node_id, egress_interface);
+        let index = if let Some(index) = self.free_ports.pop() {
+            self.ports[index.0] = port;
+            index
+        } else if self.ports.len() < self.settings.max_ports {
+            self.ports.push(port);
+            PortIndex(self.ports.len() - 1)
+        } else {
+            self.miss_room(now);
             return None;
-        }
-        let index = PortIndex(self.ports.len());
-        self.ports.push(Port::new(now, node_id, egress_interface));
+        };
         self.index.insert((node_id, egress_interface), index);
         Some(index)
     }
@@ -68,7 +99,7 @@ impl Ports {
         port.record(sample);
         let queue_id = sample.reading.queue().map(|queue| queue.id);
         let known = port.queues.iter().find(|(id, _)| *id == queue_id).map(|(_, queue)| *queue);
-        let queue = known.or_else(|| self.open_queue(sample.port, queue_id))?;
+        let queue = known.or_else(|| self.open_queue(sample.now(), sample.port, queue_id))?;
         self.queues[queue.0].record(sample);
         Some(queue)
     }
@@ -88,12 +119,12 @@ impl Ports {
 
     /// The ports, in no order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Port> {
-        self.ports.iter()
+        self.ports.iter().filter(|port| !port.is_released)
     }
 
     /// The ports as users see them, in no order.
     pub(crate) fn views(&self) -> impl Iterator<Item = PortView> {
-        self.ports.iter().map(Port::view)
+        self.iter().map(Port::view)
     }
 
     /// The queues with an occupancy, in no order.
@@ -106,17 +137,65 @@ impl Ports {
         self.overflow
     }
 
-    fn open_queue(&mut self, index: PortIndex, queue_id: Option<u8>) -> Option<QueueIndex> {
-        if self.queues.len() >= self.settings.max_queues {
-            self.overflow += 1;
-            return None;
-        }
+    fn open_queue(&mut self, now: Nanos, index: PortIndex, queue_id: Option<u8>) -> Option<QueueIndex> {
         let port = &mut self.ports[index.0];
-        let queue = QueueIndex(self.queues.len());
-        port.queues.push((queue_id, queue));
-        let (node_id, egress_interface) = (port.node_id, port.egress_interface);
-        self.queues.push(Queue::new(Place { node_id, egress_interface, queue_id }));
+        let Port { node_id, egress_interface, .. } = *port;
+        let state = Queue::new(Place { node_id, egress_interface, queue_id });
+        let queue = if let Some(queue) = self.free_queues.pop() {
+            self.queues[queue.0] = state;
+            queue
+        } else if self.queues.len() < self.settings.max_queues {
+            self.queues.push(state);
+            QueueIndex(self.queues.len() - 1)
+        } else {
+            self.miss_room(now);
+            return None;
+        };
+        self.ports[index.0].queues.push((queue_id, queue));
         Some(queue)
+    }
+
+    fn miss_room(&mut self, now: Nanos) {
+        self.overflow += 1;
+        self.search_at.get_or_insert(now);
+    }
+
+    /// Whether it is time to release ports for others that found no room.
+    #[inline]
+    pub(crate) fn is_search_due(&self, now: Nanos) -> bool {
+        self.search_at.is_some_and(|at| at <= now)
+    }
+
+    /// Releases the silent ports but those of `used`, by place: paths in use refer to these.
+    pub(crate) fn release_silent(&mut self, now: Nanos, used: &[bool]) -> Vec<Released> {
+        let is_used = |port: &PortIndex| used.get(port.0).copied().unwrap_or(false);
+        let (ports, queues) = (&self.ports, &self.queues);
+        let is_silent = |port: &PortIndex| {
+            let port = &ports[port.0];
+            !port.is_released
+                && now.since(port.last_seen) >= SILENT
+                && port.queues.iter().all(|(_, queue)| !queues[queue.0].is_congested)
+        };
+        let places = (0..self.ports.len()).map(PortIndex);
+        let gone: Vec<PortIndex> = places.filter(|port| !is_used(port) && is_silent(port)).collect();
+        self.search_at = if gone.is_empty() { Some(now + SEARCH_EVERY) } else { None };
+        gone.into_iter().map(|port| self.release(port)).collect()
+    }
+
+    fn release(&mut self, index: PortIndex) -> Released {
+        let port = &mut self.ports[index.0];
+        port.is_released = true;
+        self.index.remove(&(port.node_id, port.egress_interface));
+        let queues: Vec<QueueIndex> = port.queues.drain(..).map(|(_, queue)| queue).collect();
+        for queue in &queues {
+            // A queue without a depth is in no list.
+            let place =
+                Place { node_id: port.node_id, egress_interface: port.egress_interface, queue_id: None };
+            self.queues[queue.0] = Queue::new(place);
+        }
+        self.free_ports.push(index);
+        self.free_queues.extend(&queues);
+        Released { port: index, queues }
     }
 }
 

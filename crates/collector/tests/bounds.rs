@@ -67,6 +67,33 @@ fn paths_and_drops_that_are_all_different_do_not_either() {
 }
 
 #[test]
+fn interfaces_that_have_been_silent_make_room_for_others() {
+    let mut collector = Collector::new(small_tables());
+    let start = Nanos::from_secs(1_700_000_000);
+    let mut send = |at: Nanos, numbers: std::ops::Range<u32>| {
+        for number in numbers {
+            collector.handle_datagram(at, sender(), session(), &spoofed_node(number));
+        }
+        collector.handle_timeout(at);
+        while collector.poll_output().is_some() {}
+        let ports: Vec<_> = collector.ports().collect();
+        let nodes: Vec<u32> = ports.iter().map(|port| port.node_id.0).collect();
+        (nodes, collector.queues().count(), collector.overflows().unfollowed_ports)
+    };
+
+    let (nodes, queues, _) = send(start, 1..301);
+    assert_eq!((nodes.len(), queues), (200, 200));
+    // One of them speaks again; the others are silent for five minutes.
+    send(start + Nanos::from_secs(200), 7..8);
+    let later = start + Nanos::from_secs(301);
+    send(later, 301..302);
+    let (nodes, queues, _) = send(later + Nanos::from_secs(11), 302..352);
+    assert!(nodes.contains(&7) && (302..352).all(|node| nodes.contains(&node)), "{nodes:?}");
+    assert!((8..301).all(|node| !nodes.contains(&node)), "{nodes:?}");
+    assert_eq!(queues, 51, "{nodes:?}");
+}
+
+#[test]
 #[ignore = "takes a minute or two; run it with --release"]
 fn ten_million_of_each_stay_within_the_default_bounds() {
     for report in [spoofed_node, new_flow, new_flow_of_one_node, new_path, new_drop] {

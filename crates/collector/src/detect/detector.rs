@@ -8,7 +8,7 @@ use crate::flows::{FlowEntry, FlowIndex, RecentChange};
 use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::paths::LinkIndex;
-use crate::ports::{PortIndex, Ports, Sample};
+use crate::ports::{PortIndex, Ports, Released, Sample};
 use crate::share::Share;
 use crate::sighting::Sighting;
 
@@ -99,6 +99,11 @@ pub(crate) trait Detector: Sized {
     /// Handles the eviction of a flow, whose place another one may take.
     fn handle_eviction(&mut self, index: FlowIndex, entry: &FlowEntry, now: Nanos, outbox: &mut Outbox) {
         let _ = (index, entry, now, outbox);
+    }
+
+    /// Handles the release of a port, whose place and those of its queues others may take.
+    fn handle_release(&mut self, released: &Released) {
+        let _ = released;
     }
 
     /// Handles what keeps history from being written; `None` while it is written.

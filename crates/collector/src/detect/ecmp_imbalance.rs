@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::book::Course;
 use crate::network::Network;
 use crate::outbox::Outbox;
-use crate::ports::{PortIndex, Ports};
+use crate::ports::{PortIndex, Ports, Released};
 
 use super::detector::{Common, Detector, SeenPath};
 
@@ -164,6 +164,11 @@ impl Detector for State {
             }
             self.next_check.get_or_insert(now + SECOND);
         }
+    }
+
+    fn handle_release(&mut self, released: &Released) {
+        self.choices.retain(|_, links| !links.contains(&released.port));
+        self.groups.retain(|links, _| !links.contains(&released.port));
     }
 
     fn next_timeout(&self) -> Option<Nanos> {

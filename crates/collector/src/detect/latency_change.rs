@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::book::{Course, Signs};
 use crate::outbox::Outbox;
-use crate::ports::Sample;
+use crate::ports::{Released, Sample};
 
 use super::detector::{Common, Detector};
 use super::slots::Slots;
@@ -62,6 +62,10 @@ impl Detector for State {
 
     fn new(settings: &Settings, _: &Common) -> Self {
         Self { settings: settings.clone(), signs: Slots::default() }
+    }
+
+    fn handle_release(&mut self, released: &Released) {
+        self.signs.clear(released.port.place());
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::book::{Course, Signs};
 use crate::outbox::Outbox;
-use crate::ports::{Ports, Sample};
+use crate::ports::{Ports, Released, Sample};
 
 use super::detector::{Common, Detector};
 use super::slots::Slots;
@@ -55,6 +55,10 @@ impl Detector for State {
 
     fn new(settings: &Settings, _: &Common) -> Self {
         Self { settings: settings.clone(), objectives: Slots::default() }
+    }
+
+    fn handle_release(&mut self, released: &Released) {
+        self.objectives.clear(released.port.place());
     }
 
     #[inline(always)]

@@ -7,7 +7,7 @@ mod spike;
 use inband_model::{Event, EventDetail, EventKind, LatencySpike};
 
 use crate::outbox::Outbox;
-use crate::ports::{Ports, Sample};
+use crate::ports::{Ports, Released, Sample};
 
 pub use self::settings::SpikeSettings;
 
@@ -30,6 +30,10 @@ impl Detector for State {
 
     fn new(settings: &Settings, _: &Common) -> Self {
         Self { settings: settings.clone(), spikes: Slots::default() }
+    }
+
+    fn handle_release(&mut self, released: &Released) {
+        self.spikes.clear(released.port.place());
     }
 
     #[inline(always)]

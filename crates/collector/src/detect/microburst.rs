@@ -4,6 +4,7 @@ mod bursts;
 mod settings;
 
 use crate::outbox::Outbox;
+use crate::ports::Released;
 
 pub use self::settings::MicroburstSettings;
 
@@ -26,6 +27,10 @@ impl Detector for State {
 
     fn new(settings: &Settings, _: &Common) -> Self {
         Self { settings: settings.clone(), queues: Slots::default() }
+    }
+
+    fn handle_release(&mut self, released: &Released) {
+        released.queues.iter().for_each(|queue| self.queues.clear(queue.place()));
     }
 
     fn handle_congestion(&mut self, step: &CongestionStep, outbox: &mut Outbox) {

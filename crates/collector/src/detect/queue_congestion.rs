@@ -12,7 +12,7 @@ use crate::book::Course;
 use crate::deadlines::Deadlines;
 use crate::network::Network;
 use crate::outbox::Outbox;
-use crate::ports::{Place, Ports, QueueIndex, Sample};
+use crate::ports::{Place, Ports, QueueIndex, Released, Sample};
 
 pub use self::settings::CongestionSettings;
 
@@ -103,6 +103,10 @@ impl Detector for State {
                 Next::End(event) => outbox.end(*event),
             }
         }
+    }
+
+    fn handle_release(&mut self, released: &Released) {
+        released.queues.iter().for_each(|queue| self.queues.clear(queue.place()));
     }
 
     /// Ends the episodes of congestion that have been silent long enough.

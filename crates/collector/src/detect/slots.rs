@@ -35,6 +35,13 @@ impl<T> Slots<T> {
         self.slots.get_mut(place)?.as_mut()
     }
 
+    /// Forgets the state of a place, which another port or link may take.
+    pub(super) fn clear(&mut self, place: usize) {
+        if let Some(slot) = self.slots.get_mut(place) {
+            *slot = None;
+        }
+    }
+
     #[cold]
     fn grow(&mut self, place: usize) {
         self.slots.resize_with(place + 1, || None);

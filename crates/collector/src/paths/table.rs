@@ -147,6 +147,20 @@ impl PathTable {
         old_links.flatten().any(|link| links.seen_at(*link) <= since)
     }
 
+    /// Which places of ports belong to a path in use.
+    pub(crate) fn ports_in_use(&self) -> Vec<bool> {
+        let mut used = Vec::new();
+        for port in
+            self.slots.iter().filter(|slot| slot.users > 0).flat_map(|slot| slot.ports.iter().flatten())
+        {
+            if port.place() >= used.len() {
+                used.resize(port.place() + 1, false);
+            }
+            used[port.place()] = true;
+        }
+        used
+    }
+
     /// Number of places; every index in use is below it.
     pub(crate) fn places(&self) -> usize {
         self.slots.len()

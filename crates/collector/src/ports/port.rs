@@ -20,6 +20,8 @@ pub(crate) struct Port {
     utilization: Option<Gauge>,
     /// Bytes and number of reported packets.
     carried: (u64, u64),
+    /// Whether its place is free.
+    pub(super) is_released: bool,
     /// Its queues by their ids.
     pub(super) queues: Vec<(Option<u8>, QueueIndex)>,
 }
@@ -34,6 +36,7 @@ impl Port {
             utilization: None,
             carried: (0, 0),
             latency: Sketch::new(),
+            is_released: false,
             queues: Vec::new(),
         }
     }
