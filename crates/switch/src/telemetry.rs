@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use inband_linux::connected::Outcomes;
 use inband_node::{Core, Frame, Node, NodeConfig, OwnPacket, Passage, Profile, Verdict};
 use inband_wire::Link;
 
@@ -110,7 +111,7 @@ impl Telemetry {
 
     /// Reports by outcome.
     pub(crate) fn reports(&self) -> BTreeMap<&'static str, u64> {
-        let Senders { sent, failed, refused, .. } = self.senders;
+        let Outcomes { sent, failed, refused } = self.senders.outcomes;
         [("sent", sent), ("failed", failed), ("refused", refused)].into()
     }
 }

@@ -88,9 +88,9 @@ impl Tally {
         Ok(Self {
             outcomes,
             traffic,
-            reports_sent: reporter.senders.sent,
-            reports_failed: reporter.senders.failed,
-            reports_refused: reporter.senders.refused,
+            reports_sent: reporter.senders.outcomes.sent,
+            reports_failed: reporter.senders.outcomes.failed,
+            reports_refused: reporter.senders.outcomes.refused,
             reports_withheld: of(inband_node::Outcome::ReportWithheld),
             reports_shed: of(inband_node::Outcome::ReportShed),
             reports_limited: of(inband_node::Outcome::ReportLimited),
