@@ -16,7 +16,7 @@
 #define GRE_IS_ADDED 0x08
 /* Of INT headers of 2.x: the sink discards the packet. */
 #define INT_DISCARD 0x08
-/* Packets may wait for the address of a neighbor; a processor has at most some dozens of others in the stack. */
+/* Packets may wait for the address of a neighbor; a processor has dozens of others in the stack at most. */
 #define BESIDES 4096
 
 struct beside {

@@ -100,7 +100,7 @@ impl Programs {
         program.load().map_err(fault("load a program"))
     }
 
-    /// Attaches the program of the fast path to the device's ingress, until the link is closed.
+    /// Attaches the program of the fast path to the device's ingress, until the link is dropped.
     pub(super) fn attach_forward(&mut self, device: u32, mode: XdpMode) -> io::Result<Attached> {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
         let program = self.ebpf.program_mut(FORWARD).ok_or_else(missing)?;
