@@ -1,7 +1,7 @@
 //! The table of peers: which hosts are probed, and whose INT is removed.
 //!
-//! A peer that sends INT without a lease does so until its own settings change. So INT of such a peer is still
-//! removed for an hour after this host's settings stopped naming it: a fleet changes host by host.
+//! A peer that sends INT without a lease does so until its own settings change. INT of such a peer is therefore
+//! removed for an hour after this host's settings have stopped naming it: a fleet changes host by host.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -51,11 +51,12 @@ impl Peers {
         }
     }
 
-    /// Records a prefix whose INT an earlier agent removed without a lease.
-    pub(crate) fn take_over(&mut self, prefix: MappedPrefix, now: u64) {
-        let is_current = |peer: &PeerSettings| !peer.lease && MappedPrefix::of(peer.prefix).is_same(&prefix);
-        if !self.current.iter().any(is_current) {
-            self.note_former(prefix, now);
+    /// Records prefixes whose INT an earlier agent removed without a lease.
+    pub(crate) fn take_over(&mut self, prefixes: &[MappedPrefix], now: u64) {
+        let permanent = self.current.iter().filter(|peer| !peer.lease);
+        let permanent: HashSet<_> = permanent.map(|peer| MappedPrefix::of(peer.prefix).key()).collect();
+        for prefix in prefixes.iter().filter(|prefix| !permanent.contains(&prefix.key())) {
+            self.note_former(*prefix, now);
         }
     }
 
@@ -72,8 +73,8 @@ impl Peers {
         self.former.len() < before
     }
 
-    /// The flags of every prefix. The programs find the longest prefix of an address, so each has the flags of
-    /// those around it, too.
+    /// The flags of every prefix. The programs find the longest prefix of an address, so each prefix also has
+    /// the flags of those around it.
     pub(crate) fn table(&self) -> BTreeMap<MappedPrefix, Flags> {
         let own =
             |peer: &PeerSettings| if peer.lease { IS_PEER } else { IS_PEER | SENT_ALWAYS | ENDED_ALWAYS };

@@ -135,8 +135,8 @@ pub(crate) fn ended_always_in(path: &Path) -> Result<Vec<MappedPrefix>, MapError
     Ok(found.map(|(key, _)| prefix(key)).collect())
 }
 
-/// The addresses in the table of leases of the kernel's program `id`, which this user may not be allowed to find; none if an
-/// earlier version has no such table.
+/// The addresses in the table of leases of the kernel's program `id`; none if an earlier version has no such
+/// table, or this user may not look for it.
 pub(crate) fn granted_by(id: u32) -> Vec<(IpAddr, u32)> {
     let is_it = |program: &aya::programs::ProgramInfo| program.id() == id;
     let found = aya::programs::loaded_programs().filter_map(Result::ok).find(is_it);

@@ -110,11 +110,6 @@ impl MappedPrefix {
         (self.address, self.length)
     }
 
-    /// Whether the programs' tables have one entry for both.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-
     /// The key of the prefix of this `length` around it.
     pub(crate) fn shortened(&self, length: u32) -> (u128, u32) {
         (self.address & mask(length), length)

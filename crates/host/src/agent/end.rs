@@ -40,7 +40,7 @@ impl Agent {
             self.hear_events();
             self.control.hear(&mut self.kernel.programs, clock::monotonic())?;
         }
-        // Nobody knows the holders of an earlier agent's leases, so these are waited for.
+        // The holders of an earlier agent's leases are unknown, so the leases cannot be withdrawn.
         while clock::monotonic() < self.kernel.keeper.held_until() {
             self.wait(WITHDRAW_AGAIN)?;
             self.hear_events();

@@ -71,8 +71,8 @@ impl Keeper {
         self.pins.as_ref().map(Pins::ended_always).unwrap_or_default()
     }
 
-    /// Keeps the tables of leases and peers for the next agent, and pinned sinks until the leases of an earlier
-    /// one have ended.
+    /// Keeps the tables of leases and peers for the next agent, and pinned sinks until the leases of an
+    /// earlier one have ended.
     pub(super) fn keep_tables(&mut self, programs: &mut Programs, until: u64) -> Result<(), HostError> {
         self.held_until = until;
         match &self.pins {

@@ -95,8 +95,8 @@ impl Agent {
         programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
         programs.beat(clock::monotonic() + HEARTBEAT_NS)?;
         let mut control = Control::open(&settings.host, &plan.node)?;
-        control.inherit_peers(&keeper.ended_always(), &settings.peers, clock::monotonic());
         control.set_peers(&settings.peers, &mut programs, clock::monotonic())?;
+        control.inherit_peers(&keeper.ended_always(), &mut programs, clock::monotonic())?;
         keeper.leave_sinks(control.has_permanent_peers());
         let inherited_until = control.take_over(keeper.granted(), &mut programs, clock::monotonic())?;
         keeper.keep_tables(&mut programs, inherited_until)?;

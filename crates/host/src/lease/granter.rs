@@ -157,8 +157,8 @@ impl Granter {
         self.pending.iter().map(|(flow, pending)| (*flow, pending.device))
     }
 
-    /// Handles a packet of an awaited `flow`; returns the lease, and whether its source had none before. Where
-    /// others took the last place meanwhile, it returns a refusal.
+    /// Handles a packet of an awaited `flow`; returns the lease, and whether its source had none before; a
+    /// refusal where others have taken the last place meanwhile.
     pub(crate) fn grant(&mut self, flow: &Flow, now: u64) -> Option<(Answer, bool)> {
         let Pending { nonce, lease_ms, reply_port, device, at, arrived } = self.pending.remove(flow)?;
         if self.is_ending {

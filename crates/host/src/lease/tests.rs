@@ -18,6 +18,14 @@ const START: u64 = 1_000_000_000_000;
 const DEVICE: u32 = 3;
 const REPLY_PORT: u16 = 9;
 const MTU: u32 = 1500;
+const PROBE: Body = Body::Probe {
+    lease_ms: LEASE_MS,
+    dialect: 77,
+    ports: (1, 80),
+    protocol: 6,
+    reply_port: REPLY_PORT,
+    length: 1,
+};
 const LIMITS: Limits = Limits { per_second: 100, per_minute: 20 };
 
 fn asker() -> Asker {
@@ -311,17 +319,9 @@ fn only_so_many_flows_are_probed_and_so_many_addresses_granted() {
     assert_eq!(probe(&mut asker, flow(1), START, u64::MAX), None);
 
     let mut granter = granter();
-    let body = Body::Probe {
-        lease_ms: LEASE_MS,
-        dialect: 77,
-        ports: (1, 80),
-        protocol: 6,
-        reply_port: REPLY_PORT,
-        length: 1,
-    };
     let mut ask = |number: u32, now: u64| {
         let flow = Flow { source: IpAddr::V4(number.into()), ..flow(1) };
-        let answer = granter.handle_probe(&says(1, body), (flow, true), DEVICE, now).unwrap();
+        let answer = granter.handle_probe(&says(1, PROBE), (flow, true), DEVICE, now).unwrap();
         granter.grant(&flow, now);
         answer.message.body
     };
@@ -335,17 +335,9 @@ fn only_so_many_flows_are_probed_and_so_many_addresses_granted() {
 #[test]
 fn flows_that_wait_together_are_granted_as_far_as_there_is_room() {
     let mut granter = granter();
-    let body = Body::Probe {
-        lease_ms: LEASE_MS,
-        dialect: 77,
-        ports: (1, 80),
-        protocol: 6,
-        reply_port: REPLY_PORT,
-        length: 1,
-    };
     let of = |number: u32| Flow { source: IpAddr::V4(number.into()), ..flow(1) };
     let ask = |granter: &mut Granter, number: u32| {
-        granter.handle_probe(&says(1, body), (of(number), true), DEVICE, START).unwrap();
+        granter.handle_probe(&says(1, PROBE), (of(number), true), DEVICE, START).unwrap();
     };
     let most = u32::try_from(MAX_GRANTED).unwrap();
     for number in 0..most - 10 {

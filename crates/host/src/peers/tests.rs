@@ -60,10 +60,11 @@ fn a_prefix_inside_another_has_its_own_and_what_was_around_it() {
 fn what_an_earlier_agent_removed_is_taken_over_unless_it_is_permanent_still() {
     let mut peers = Peers::default();
     peers.set(&[permanent("10.0.0.0/8"), leased("192.0.2.0/24")], 0);
-    for prefix in ["10.0.0.0/8", "192.0.2.0/24", "2001:db8::/32"] {
+    let entries = ["10.0.0.0/8", "192.0.2.0/24", "2001:db8::/32"].map(|prefix| {
         let prefix = MappedPrefix::of(prefix.parse().unwrap());
-        peers.take_over(MappedPrefix::of_entry(prefix.address, prefix.length), 5);
-    }
+        MappedPrefix::of_entry(prefix.address, prefix.length)
+    });
+    peers.take_over(&entries, 5);
     assert_eq!(peers.former.len(), 2);
     assert_eq!(flags(&peers, "10.1.2.3"), PERMANENT);
     assert_eq!(flags(&peers, "192.0.2.1"), IS_PEER | ENDED_ALWAYS);

@@ -1,5 +1,6 @@
 //! However an agent ends, its sink keeps removing INT until another agent replaces it or it is removed.
 
+use std::net::UdpSocket;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -130,12 +131,7 @@ fn go_on_with_leases(confined: bool) {
     let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
     let mut b = Agent::start(&world, Place::B, &domain);
     let (at_a, at_b) = udp_pair(&world, A4, B4);
-    let talk = |count: usize| {
-        for number in 0..count {
-            deliver(&at_a, &at_b, &bytes(number % 1400, 3));
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
-    };
+    let talk = |count| talk(&at_a, &at_b, count);
 
     talk(300);
     b.take().unwrap().kill();
@@ -180,6 +176,14 @@ fn nothing_is_removed_beside_an_agent_that_runs() {
     a.stop();
 }
 
+/// Sends `count` datagrams, one every two milliseconds; panics unless each arrives unchanged.
+fn talk(from: &UdpSocket, to: &UdpSocket, count: usize) {
+    for number in 0..count {
+        deliver(from, to, &bytes(number % 1400, 3));
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}
+
 /// Removes what agents have left behind in a namespace, and returns the output.
 pub(crate) fn remove(world: &World, place: Place) -> String {
     let settings = world.folder.join(format!("{place:?}.toml"));
@@ -202,12 +206,7 @@ fn an_agent_that_ends_early_waits_for_the_leases_of_the_one_before() {
     let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
     let mut b = Agent::start(&world, Place::B, &domain);
     let (at_a, at_b) = udp_pair(&world, A4, B4);
-    let talk = |count: usize| {
-        for number in 0..count {
-            deliver(&at_a, &at_b, &bytes(number % 1400, 3));
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
-    };
+    let talk = |count| talk(&at_a, &at_b, count);
 
     talk(300);
     b.take().unwrap().kill();
@@ -255,10 +254,7 @@ fn int_of_a_peer_that_now_needs_a_lease_is_still_removed() {
     deliver(&at_a, &at_b, b"payload");
     world.write("B.toml", with.settings(Place::B).as_bytes());
     b.signal(Signal::HUP);
-    for number in 0..200 {
-        deliver(&at_a, &at_b, &bytes(number, 3));
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
+    talk(&at_a, &at_b, 200);
 
     let (b, a) = (b.stop(), a.stop());
     assert!(a["outcomes"]["started"].as_u64().unwrap() > 200, "{a}");

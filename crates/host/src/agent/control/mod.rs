@@ -287,9 +287,14 @@ impl Control {
     }
 
     /// Keeps removing the INT of prefixes whose INT an earlier agent removed without a lease.
-    pub(super) fn inherit_peers(&mut self, prefixes: &[MappedPrefix], peers: &[PeerSettings], now: u64) {
-        self.peers.set(peers, now);
-        prefixes.iter().for_each(|prefix| self.peers.take_over(*prefix, now));
+    pub(super) fn inherit_peers(
+        &mut self,
+        prefixes: &[MappedPrefix],
+        programs: &mut Programs,
+        now: u64,
+    ) -> Result<(), HostError> {
+        self.peers.take_over(prefixes, now);
+        self.apply_peers(programs)
     }
 
     /// Whether INT goes to peers without a lease, or may come from them.
