@@ -1478,10 +1478,7 @@ function ago(time, now2) {
 // src/range.ts
 var DEFAULT_SPAN = 15n * MINUTE;
 var [LEAST_SPAN, MOST_SPAN] = [1000n, 366n * 24n * 60n * MINUTE];
-function spanOf(text, usual2) {
-  const span = parseSpan(text ?? "") ?? usual2;
-  return span < LEAST_SPAN ? LEAST_SPAN : span > MOST_SPAN ? MOST_SPAN : span;
-}
+var inLimits = (span) => span < LEAST_SPAN ? LEAST_SPAN : span > MOST_SPAN ? MOST_SPAN : span;
 var tick = y3(0);
 setInterval(() => {
   if (!document.hidden) tick.value += 1;
@@ -1490,11 +1487,11 @@ function range() {
   const { params } = address.value;
   const at = params.get("at");
   if (at && /^\d{1,19}$/.test(at)) {
-    const span2 = spanOf(params.get("span"), MINUTE);
+    const span2 = inLimits(parseSpan(params.get("span") ?? "") ?? MINUTE);
     const middle = BigInt(at);
     return { isLive: false, from: middle - span2 / 2n, to: middle + span2 / 2n, span: span2 };
   }
-  const span = spanOf(params.get("live"), DEFAULT_SPAN);
+  const span = inLimits(parseSpan(params.get("live") ?? "") ?? DEFAULT_SPAN);
   const to = now();
   return { isLive: true, from: to - span, to, span };
 }
@@ -1527,9 +1524,7 @@ function show(span) {
 }
 function zoom(by2) {
   const { from, to, span } = range();
-  const wanted = BigInt(Math.round(Number(span) / by2));
-  const shown2 = wanted < LEAST_SPAN ? LEAST_SPAN : wanted > MOST_SPAN ? MOST_SPAN : wanted;
-  set(around((from + to) / 2n, shown2));
+  set(around((from + to) / 2n, inLimits(BigInt(Math.round(Number(span) / by2)))));
 }
 var SPANS = ["1m", "5m", "15m", "1h", "6h", "1d", "7d"];
 

@@ -16,11 +16,7 @@ const DEFAULT_SPAN = 15n * MINUTE;
 /** The spans of time that can be shown, nanoseconds. */
 const [LEAST_SPAN, MOST_SPAN] = [1_000n, 366n * 24n * 60n * MINUTE];
 
-/** A span in these limits; `usual` if the text is none. */
-function spanOf(text: string | null, usual: Nanos): Nanos {
-  const span = parseSpan(text ?? "") ?? usual;
-  return span < LEAST_SPAN ? LEAST_SPAN : span > MOST_SPAN ? MOST_SPAN : span;
-}
+const inLimits = (span: Nanos) => (span < LEAST_SPAN ? LEAST_SPAN : span > MOST_SPAN ? MOST_SPAN : span);
 
 /** Rises once a second, so that live data is fetched again. */
 export const tick = signal(0);
@@ -32,11 +28,11 @@ export function range(): Range {
   const { params } = address.value;
   const at = params.get("at");
   if (at && /^\d{1,19}$/.test(at)) {
-    const span = spanOf(params.get("span"), MINUTE);
+    const span = inLimits(parseSpan(params.get("span") ?? "") ?? MINUTE);
     const middle = BigInt(at);
     return { isLive: false, from: middle - span / 2n, to: middle + span / 2n, span };
   }
-  const span = spanOf(params.get("live"), DEFAULT_SPAN);
+  const span = inLimits(parseSpan(params.get("live") ?? "") ?? DEFAULT_SPAN);
   const to = now();
   return { isLive: true, from: to - span, to, span };
 }
@@ -82,9 +78,7 @@ export function show(span: Nanos) {
 /** Zooms around the middle: above 1 in, below 1 out. */
 export function zoom(by: number) {
   const { from, to, span } = range();
-  const wanted = BigInt(Math.round(Number(span) / by));
-  const shown = wanted < LEAST_SPAN ? LEAST_SPAN : wanted > MOST_SPAN ? MOST_SPAN : wanted;
-  set(around((from + to) / 2n, shown));
+  set(around((from + to) / 2n, inLimits(BigInt(Math.round(Number(span) / by)))));
 }
 
 export const SPANS = ["1m", "5m", "15m", "1h", "6h", "1d", "7d"];
