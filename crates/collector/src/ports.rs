@@ -76,17 +76,13 @@ impl Ports {
         if node_id == NodeId::NOT_AVAILABLE {
             return None;
         }
+        let free = self.free_ports.pop().map(PortIndex::place);
         let port = Port::new(now, node_id, egress_interface);
-        let index = if let Some(index) = self.free_ports.pop() {
-            self.ports[index.0] = port;
-            index
-        } else if self.ports.len() < self.settings.max_ports {
-            self.ports.push(port);
-            PortIndex(self.ports.len() - 1)
-        } else {
+        let Some(place) = put(&mut self.ports, free, self.settings.max_ports, port) else {
             self.miss_room(now);
             return None;
         };
+        let index = PortIndex(place);
         self.index.insert((node_id, egress_interface), index);
         Some(index)
     }
@@ -141,16 +137,12 @@ impl Ports {
         let port = &mut self.ports[index.0];
         let Port { node_id, egress_interface, .. } = *port;
         let state = Queue::new(Place { node_id, egress_interface, queue_id });
-        let queue = if let Some(queue) = self.free_queues.pop() {
-            self.queues[queue.0] = state;
-            queue
-        } else if self.queues.len() < self.settings.max_queues {
-            self.queues.push(state);
-            QueueIndex(self.queues.len() - 1)
-        } else {
+        let free = self.free_queues.pop().map(QueueIndex::place);
+        let Some(place) = put(&mut self.queues, free, self.settings.max_queues, state) else {
             self.miss_room(now);
             return None;
         };
+        let queue = QueueIndex(place);
         self.ports[index.0].queues.push((queue_id, queue));
         Some(queue)
     }
@@ -197,6 +189,19 @@ impl Ports {
         self.free_queues.extend(&queues);
         Released { port: index, queues }
     }
+}
+
+/// Puts an entry into the `free` place of a table, or behind its last one; `None` if it has `most` entries.
+fn put<T>(table: &mut Vec<T>, free: Option<usize>, most: usize, entry: T) -> Option<usize> {
+    if let Some(place) = free {
+        table[place] = entry;
+        return Some(place);
+    }
+    if table.len() >= most {
+        return None;
+    }
+    table.push(entry);
+    Some(table.len() - 1)
 }
 
 impl Index<PortIndex> for Ports {

@@ -45,8 +45,8 @@ enum Time {
         clock: Clock,
         /// Steps of the system time that the collector has received.
         steps: usize,
-        /// No datagram that was stamped earlier waits. Timers do not run ahead of it: they would expire before
-        /// the datagrams that prevent it.
+        /// No datagram that was stamped earlier waits. Timers do not run ahead of it: they would expire
+        /// before the datagrams that prevent it.
         reached: Nanos,
     },
     /// A capture being replayed: the time of its latest datagram.

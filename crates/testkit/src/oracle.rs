@@ -133,8 +133,8 @@ fn ipv6(frame: &[u8], l3: usize) -> Option<Anatomy> {
     })
 }
 
-/// The last address of the first IPv6 routing header with segments left (RFC 8200 8.1), among extension headers
-/// of which the first is of type `next`.
+/// The last address of the first IPv6 routing header with segments left (RFC 8200 8.1), among extension
+/// headers of which the first is of type `next`.
 #[must_use]
 pub fn end_of_route(extensions: &[u8], mut next: u8) -> Option<&[u8]> {
     let mut rest = extensions;

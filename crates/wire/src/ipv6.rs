@@ -128,12 +128,7 @@ const MAX_EXTENSIONS: usize = 16;
 /// [`ErrorKind::Short`] when an extension header is truncated, [`ErrorKind::TooMany`] past sixteen.
 #[inline]
 pub fn upper(bytes: &[u8], at: usize, next_header: u8) -> Result<Upper, ParseError> {
-    let upper = Upper {
-        protocol: next_header,
-        protocol_at: at + NEXT_HEADER_OFFSET,
-        at: at + HEADER_BYTES,
-        fragment: None,
-    };
+    let upper = Upper::behind_header(at, next_header);
     if is_extension(next_header) { skip_extensions(bytes, upper) } else { Ok(upper) }
 }
 
@@ -170,6 +165,17 @@ fn skip_extension(bytes: &[u8], mut upper: Upper) -> Result<Upper, ParseError> {
 }
 
 impl Upper {
+    /// What follows the IPv6 header at byte `at` itself.
+    #[inline]
+    const fn behind_header(at: usize, next_header: u8) -> Self {
+        Self {
+            protocol: next_header,
+            protocol_at: at + NEXT_HEADER_OFFSET,
+            at: at + HEADER_BYTES,
+            fragment: None,
+        }
+    }
+
     fn is_end(&self) -> bool {
         self.fragment.is_some_and(|(offset, _)| offset > 0) || !is_extension(self.protocol)
     }
@@ -180,12 +186,7 @@ impl Upper {
 #[must_use]
 pub fn final_destination(bytes: &[u8], at: usize) -> Option<Ipv6Addr> {
     let header: &Ipv6Header = view(bytes, at, Header::Ipv6).ok()?;
-    let mut upper = Upper {
-        protocol: header.next_header,
-        protocol_at: at + NEXT_HEADER_OFFSET,
-        at: at + HEADER_BYTES,
-        fragment: None,
-    };
+    let mut upper = Upper::behind_header(at, header.next_header);
     for _ in 0..MAX_EXTENSIONS {
         if upper.is_end() {
             break;

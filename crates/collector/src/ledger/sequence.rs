@@ -196,8 +196,8 @@ impl Sequence {
         if has_arrived { Arrival::Duplicate } else { Arrival::Reordered }
     }
 
-    /// Distinguishes a copy of a report, or a report from before the first one of the stream, from the reports
-    /// of a node that restarted soon after it began, so that none of its numbers is ahead or missing.
+    /// Distinguishes a copy of a report, or a report from before the first one of the stream, from the
+    /// reports of a node that restarted soon after it began, so that none of its numbers is ahead or missing.
     ///
     /// A copy is at most `confirm_after` later than its original. So a run of numbers that begins with a
     /// small one is a restart when that number first arrived longer ago, or when the run lasts longer without

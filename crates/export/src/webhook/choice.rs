@@ -32,8 +32,8 @@ impl Choice for Wanted {
 
     fn choose(&mut self, output: &Output) -> Chosen<Box<Event>> {
         let Output::Event(event) = output else { return Chosen::Nothing };
-        // A receiver of the beginning also gets the end, even if the event has been silenced since, and even if
-        // the queue is full: else an alert would never end.
+        // A receiver of the beginning also gets the end, even if the event has been silenced since or the queue
+        // is full: else an alert would never end.
         if event.phase == Phase::End && self.begun.remove(&event.id()) {
             return Chosen::DeliverAlways(Box::new(event.clone()));
         }

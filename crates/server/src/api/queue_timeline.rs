@@ -29,11 +29,16 @@ pub(super) async fn timeline(
     let thresholds = thresholds(&settings, state.names.units().of(NodeId(question.node)));
     let now = state.read.now().await?;
     let known = state.read.events().await?;
-    let goes_on: Vec<EventView> =
-        known.active.iter().filter(|view| episode(view, &question).is_some()).cloned().collect();
+    let goes_on = known.active.iter().filter(|view| view.event.first <= range.to);
+    let goes_on: Vec<QueueEpisode> = goes_on
+        .filter_map(|view| {
+            let last = view.event.last.max(now).into();
+            Some(QueueEpisode { last, ..episode(view, &question)? })
+        })
+        .collect();
     let find = move |past: &mut Past| {
         let mut found = find(past, range, &question)?;
-        add_active(&mut found.episodes, &goes_on, range, now, &question);
+        add_active(&mut found.episodes, goes_on);
         Ok(QueueTimeline { thresholds, ..found })
     };
     Ok(json(&history::ask(&state, find).await?))
@@ -299,19 +304,10 @@ fn episodes(
     Ok(episodes)
 }
 
-/// Adds the episodes that go on at `now`; history knows at most their beginning.
-fn add_active(
-    episodes: &mut Vec<QueueEpisode>,
-    goes_on: &[EventView],
-    range: TimeRange,
-    now: Nanos,
-    question: &QueueTimelineQuestion,
-) {
-    for view in goes_on.iter().filter(|view| view.event.first <= range.to) {
-        let Some(found) = episode(view, question) else { continue };
-        episodes.retain(|known| known.event != found.event);
-        episodes.push(QueueEpisode { last: view.event.last.max(now).into(), ..found });
-    }
+/// Adds the episodes that go on; history knows at most their beginning.
+fn add_active(episodes: &mut Vec<QueueEpisode>, goes_on: Vec<QueueEpisode>) {
+    episodes.retain(|known| goes_on.iter().all(|active| active.event != known.event));
+    episodes.extend(goes_on);
     episodes.sort_by_key(|episode| episode.first);
 }
 
