@@ -18,7 +18,7 @@ pub use bytes::ByteOrder;
 pub use error::CaptureError;
 pub use format::{BLOCK_LIMIT_BYTES, Format, INTERFACE_LIMIT, RECORD_LIMIT_BYTES, Resolution};
 pub use inband_wire::Link;
-pub use link::{LinkType, start};
+pub use link::{LinkType, set_ip_version, start};
 pub use reader::Reader;
 pub use record::{Interface, Record};
 pub use writer::Writer;

@@ -70,12 +70,44 @@ fn cooked(frame: &[u8], ethertype_at: usize, end: usize) -> Option<(Link, usize)
     (matches!(ethertype, ethernet::IPV4 | ethernet::IPV6) && frame.len() >= at).then_some((Link::Ip, at))
 }
 
+/// Makes a link header, which ends where [`start`] found the packet, name the packet's IP version.
+pub fn set_ip_version(link_type: LinkType, header: &mut [u8], is_ipv6: bool) {
+    let ethertype = if is_ipv6 { ethernet::IPV6 } else { ethernet::IPV4 }.to_be_bytes();
+    let last = header.len().saturating_sub(2);
+    let at = match link_type {
+        LinkType::LINUX_SLL if header.len() <= 16 => 14,
+        LinkType::LINUX_SLL2 if header.len() <= 20 => 0,
+        // The last tag.
+        LinkType::LINUX_SLL | LinkType::LINUX_SLL2 => last,
+        LinkType::NULL | LinkType::LOOP => return set_family(header, is_ipv6),
+        _ => return,
+    };
+    if let Some(place) = header.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
+        *place = ethertype;
+    }
+}
+
+/// Sets the family in its byte order, unless it already has the version.
+fn set_family(header: &mut [u8], is_ipv6: bool) {
+    let Some(family) = header.first_chunk_mut::<4>() else { return };
+    let is_little = u32::from_le_bytes(*family) < 256;
+    let known = if is_little { u32::from_le_bytes(*family) } else { u32::from_be_bytes(*family) };
+    if (known != INET) != is_ipv6 {
+        let wanted = if is_ipv6 { INET6 } else { INET };
+        *family = if is_little { wanted.to_le_bytes() } else { wanted.to_be_bytes() };
+    }
+}
+
 /// A loopback header is one address family; its number for IPv6 differs between systems.
 fn loopback(frame: &[u8], orders: &[fn([u8; 4]) -> u32]) -> Option<(Link, usize)> {
     let family = frame.first_chunk()?;
     let is_ip = orders.iter().any(|order| matches!(order(*family), 2 | 10 | 24 | 28 | 30));
     is_ip.then_some((Link::Ip, 4))
 }
+
+/// The address families of IPv4, everywhere, and of IPv6, on macOS; readers know those of all systems.
+const INET: u32 = 2;
+const INET6: u32 = 30;
 
 #[cfg(test)]
 mod tests;

@@ -116,8 +116,8 @@ impl Correlator {
     pub(crate) fn handle_timeout(&mut self, now: Nanos, outbox: &mut Outbox) {
         self.detectors.handle_timeout(now, &self.network, outbox);
         spread_congestion(&mut self.network.ports, &mut self.detectors, outbox);
-        if self.network.ports.is_search_due(now) {
-            self.release_ports(now);
+        if self.network.ports.is_search_due(now) || self.network.links.is_search_due(now) {
+            self.release_silent(now);
         }
         while let Some(reminder) = self.reminders.pop_due(now) {
             let entry = self.network.flows.get_mut(reminder.flow);
@@ -135,12 +135,20 @@ impl Correlator {
         }
     }
 
-    /// Makes room for ports that found none.
+    /// Makes room for ports and links that found none.
     #[cold]
-    fn release_ports(&mut self, now: Nanos) {
-        let used = self.network.paths.ports_in_use();
-        for released in self.network.ports.release_silent(now, &used) {
-            self.detectors.handle_release(&released);
+    fn release_silent(&mut self, now: Nanos) {
+        let Network { paths, ports, links, .. } = &mut self.network;
+        let (used_ports, used_links) = paths.places_in_use();
+        if ports.is_search_due(now) {
+            for released in ports.release_silent(now, &used_ports) {
+                self.detectors.handle_release(&released);
+            }
+        }
+        if links.is_search_due(now) {
+            for link in links.release_silent(now, &used_links) {
+                self.detectors.handle_link_release(link);
+            }
         }
     }
 

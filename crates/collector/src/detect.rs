@@ -11,6 +11,7 @@ use crate::book::Book;
 use crate::flows::{FlowEntry, FlowIndex};
 use crate::network::Network;
 use crate::outbox::Outbox;
+use crate::paths::LinkIndex;
 use crate::ports::{Ports, Released, Sample};
 use crate::sighting::Sighting;
 
@@ -176,6 +177,11 @@ macro_rules! detectors {
             /// Handles the release of a port, whose place and those of its queues others may take.
             pub(crate) fn handle_release(&mut self, released: &Released) {
                 $(self.$detector.handle_release(released);)+
+            }
+
+            /// Handles the release of a link, whose place another one may take.
+            pub(crate) fn handle_link_release(&mut self, link: LinkIndex) {
+                $(self.$detector.handle_link_release(link);)+
             }
 
             /// Handles what keeps history from being written; `None` while it is written.

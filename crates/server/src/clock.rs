@@ -51,6 +51,12 @@ impl Clock {
         Self::at(Instant::now(), time_of_day())
     }
 
+    /// A clock that was started some time ago.
+    #[cfg(test)]
+    pub(crate) fn started_before(ago: Duration) -> Self {
+        Self::at(Instant::now() - ago, Nanos(time_of_day().0 - nanos(ago).0))
+    }
+
     fn at(started: Instant, at_start: Nanos) -> Self {
         let (ahead, count, steps) = (AtomicI64::new(0), AtomicUsize::new(0), Mutex::default());
         Self(Arc::new(Inner { started, at_start, ahead, count, steps }))
@@ -66,6 +72,12 @@ impl Clock {
         self.follow(|| self.read());
         // Datagrams are stamped after the step.
         self.read().before
+    }
+
+    /// The time when it was started.
+    #[must_use]
+    pub fn started_at(&self) -> Nanos {
+        self.0.at_start
     }
 
     /// How often the system time was set.

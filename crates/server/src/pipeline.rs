@@ -85,9 +85,10 @@ impl Pipeline {
         let (sender, questions) = sync_channel(MAX_QUESTIONS);
         let stop = Arc::new(AtomicBool::new(false));
         let time = feed.clock().map_or(Time::OfCapture(Nanos::ZERO), |clock| Time::OfClock {
+            // Datagrams may have waited since then.
+            reached: clock.started_at(),
             clock,
             steps: 0,
-            reached: Nanos::ZERO,
         });
         let mut collector = Collector::new(settings);
         if stages.iter().any(|stage| stage.wants_hops()) {

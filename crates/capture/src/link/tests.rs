@@ -2,7 +2,7 @@
 
 use inband_wire::Link;
 
-use super::{LinkType, start};
+use super::{LinkType, set_ip_version, start};
 
 #[test]
 fn links_without_a_header_start_with_the_packet() {
@@ -61,4 +61,26 @@ fn loopback_accepts_the_families_of_every_system() {
 fn unknown_links_are_not_ip() {
     assert_eq!(start(LinkType(105), &[0x45; 60]), None);
     assert_eq!(LinkType(105).to_string(), "link type 105");
+}
+
+#[test]
+fn a_link_header_follows_the_ip_version_of_its_packet() {
+    let with = |link_type: LinkType, header: &[u8], is_ipv6: bool| {
+        let mut header = header.to_vec();
+        set_ip_version(link_type, &mut header, is_ipv6);
+        header
+    };
+    let sll = [[0xa5; 14].as_slice(), &[0x86, 0xdd]].concat();
+    assert_eq!(with(LinkType::LINUX_SLL, &sll, true), sll);
+    assert_eq!(with(LinkType::LINUX_SLL, &sll, false)[14..], [0x08, 0x00]);
+    let tagged = [[0xa5; 14].as_slice(), &[0x81, 0, 0, 7, 0x08, 0]].concat();
+    let changed = with(LinkType::LINUX_SLL, &tagged, true);
+    assert_eq!((&changed[14..16], &changed[18..]), (&[0x81, 0][..], &[0x86, 0xdd][..]));
+    let sll2 = [[0x86, 0xdd].as_slice(), &[0; 18]].concat();
+    assert_eq!(with(LinkType::LINUX_SLL2, &sll2, false)[..2], [0x08, 0x00]);
+    assert_eq!(with(LinkType::NULL, &[24, 0, 0, 0], true), [24, 0, 0, 0]);
+    assert_eq!(with(LinkType::NULL, &[24, 0, 0, 0], false), [2, 0, 0, 0]);
+    assert_eq!(with(LinkType::NULL, &[0, 0, 0, 2], true), [0, 0, 0, 30]);
+    assert_eq!(with(LinkType::LOOP, &[0, 0, 0, 2], false), [0, 0, 0, 2]);
+    assert_eq!(with(LinkType::RAW, &[], true), []);
 }

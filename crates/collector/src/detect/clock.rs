@@ -37,6 +37,13 @@ impl Detector for State {
         Self { settings, is_synchronous, clocks: Slots::default(), timed: 0 }
     }
 
+    fn handle_link_release(&mut self, link: LinkIndex) {
+        if self.clocks.get(link.0).is_some() {
+            self.clocks.clear(link.0);
+            self.timed -= 1;
+        }
+    }
+
     fn handle_crossing(&mut self, crossing: &Crossing<'_>, network: &Network, outbox: &mut Outbox) {
         let Some(found) = self.record(crossing) else { return };
         if !self.is_synchronous {

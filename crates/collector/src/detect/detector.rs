@@ -106,6 +106,11 @@ pub(crate) trait Detector: Sized {
         let _ = released;
     }
 
+    /// Handles the release of a link, whose place another one may take.
+    fn handle_link_release(&mut self, link: LinkIndex) {
+        let _ = link;
+    }
+
     /// Handles what keeps history from being written; `None` while it is written.
     fn handle_history(&mut self, now: Nanos, trouble: Option<&str>, outbox: &mut Outbox) {
         let _ = (now, trouble, outbox);

@@ -47,6 +47,10 @@ impl Detector for State {
         Self { settings: settings.clone(), stopped: HashMap::new() }
     }
 
+    fn handle_link_release(&mut self, link: LinkIndex) {
+        self.stopped.remove(&link);
+    }
+
     /// Records a flow that ends at a link; with enough of them the link is suspected.
     fn handle_stop(&mut self, stop: &Stop, outbox: &mut Outbox) {
         let (link, stopped) = (stop.link, *stop);

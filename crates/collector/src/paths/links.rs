@@ -11,6 +11,10 @@ pub(crate) struct Links {
     index: HashMap<Link, LinkIndex>,
     capacity: usize,
     unlearned: u64,
+    /// Places that were released.
+    free: Vec<LinkIndex>,
+    /// When there is next a search for places to release; `None`: there has been room.
+    search_at: Option<Nanos>,
     /// The interface at the other end of each interface of a certain link, in and against the direction of
     /// packets; `None` where there are several, as behind a bridge.
     ahead: HashMap<Port, Option<Port>>,
@@ -32,7 +36,14 @@ struct LinkState {
     seen_at: Nanos,
     /// Whether it is certain that there is no other node between its ends.
     is_certain: bool,
+    /// Whether its place is free.
+    is_released: bool,
 }
+
+/// How long a link has been silent that is released for others.
+const SILENT: Nanos = Nanos::from_secs(300);
+/// How often there is a search for such links.
+const SEARCH_EVERY: Nanos = Nanos::from_secs(10);
 
 /// A link, in the direction packets take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,6 +61,8 @@ impl Links {
             index: HashMap::new(),
             capacity,
             unlearned: 0,
+            free: Vec::new(),
+            search_at: None,
             ahead: HashMap::new(),
             behind: HashMap::new(),
         }
@@ -63,14 +76,49 @@ impl Links {
             self.links[index.0].seen_at = now;
             return Some(*index);
         }
-        if self.links.len() >= self.capacity {
+        let state = LinkState { link, first_seen: now, seen_at: now, is_certain: false, is_released: false };
+        let index = if let Some(index) = self.free.pop() {
+            self.links[index.0] = state;
+            index
+        } else if self.links.len() < self.capacity {
+            self.links.push(state);
+            LinkIndex(self.links.len() - 1)
+        } else {
             self.unlearned += 1;
+            self.search_at.get_or_insert(now);
             return None;
-        }
-        let index = LinkIndex(self.links.len());
-        self.links.push(LinkState { link, first_seen: now, seen_at: now, is_certain: false });
+        };
         self.index.insert(link, index);
         Some(index)
+    }
+
+    /// Whether it is time to release links for others that found no room.
+    #[inline]
+    pub(crate) fn is_search_due(&self, now: Nanos) -> bool {
+        self.search_at.is_some_and(|at| at <= now)
+    }
+
+    /// Releases the silent links but those of `used`, by place: paths in use refer to these.
+    pub(crate) fn release_silent(&mut self, now: Nanos, used: &[bool]) -> Vec<LinkIndex> {
+        let is_used = |place: usize| used.get(place).copied().unwrap_or(false);
+        let is_silent = |state: &LinkState| !state.is_released && now.since(state.seen_at) >= SILENT;
+        let places = self.links.iter().enumerate();
+        let gone: Vec<LinkIndex> = places
+            .filter(|(place, state)| !is_used(*place) && is_silent(state))
+            .map(|(place, _)| LinkIndex(place))
+            .collect();
+        self.search_at = if gone.is_empty() { Some(now + SEARCH_EVERY) } else { None };
+        for index in &gone {
+            let state = &mut self.links[index.0];
+            state.is_released = true;
+            let Link { from, egress_interface, to, ingress_interface } = state.link;
+            self.index.remove(&state.link);
+            // What is known of its ends is learned again.
+            egress_interface.map(|egress| self.ahead.remove(&(from, egress)));
+            ingress_interface.map(|ingress| self.behind.remove(&(to, ingress)));
+        }
+        self.free.extend(&gone);
+        gone
     }
 
     /// Records that there is no other node between the ends of a link.
@@ -149,7 +197,8 @@ impl Links {
 
     /// The links as users see them, in no order, without the values from clocks.
     pub(crate) fn views(&self) -> impl Iterator<Item = (LinkIndex, LinkView)> {
-        self.links.iter().enumerate().map(|(index, state)| {
+        let known = self.links.iter().enumerate().filter(|(_, state)| !state.is_released);
+        known.map(|(index, state)| {
             let view = LinkView {
                 latency: None,
                 clock_uncertainty: None,
@@ -187,4 +236,39 @@ pub(crate) fn link_key(ends: &LinkEnds) -> String {
     let text = |id: Option<u16>| id.map_or("?".to_owned(), |id| id.to_string());
     let (egress, ingress) = (text(ends.egress_interface), text(ends.ingress_interface));
     format!("node {} egress {egress} to node {} ingress {ingress}", ends.from, ends.to)
+}
+
+#[cfg(test)]
+mod tests {
+    use inband_model::{Hop, Nanos, NodeId};
+
+    use super::Links;
+
+    fn hop(node_id: u32) -> Hop {
+        Hop { node_id: NodeId(node_id), ingress_interface: Some(1), egress_interface: Some(2) }
+    }
+
+    #[test]
+    fn silent_links_that_no_path_uses_make_room() {
+        let mut links = Links::new(2);
+        let learn = |links: &mut Links, at: u64, from: u32| {
+            links.learn(Nanos::from_secs(at), &hop(from), &hop(from + 1))
+        };
+        let (first, second) = (learn(&mut links, 10, 1).unwrap(), learn(&mut links, 10, 2).unwrap());
+        links.make_certain(second);
+        assert!(links.go_on(&hop(2)) && !links.is_search_due(Nanos::from_secs(100)));
+        assert_eq!(learn(&mut links, 100, 3), None);
+
+        let release = |links: &mut Links, at: u64| {
+            let now = Nanos::from_secs(at);
+            assert!(links.is_search_due(now));
+            links.release_silent(now, &[true])
+        };
+        assert_eq!(release(&mut links, 309), []);
+        assert_eq!(release(&mut links, 319), [second]);
+        assert!(!links.go_on(&hop(2)) && links.find(&hop(2), &hop(3)).is_none());
+        assert_eq!(learn(&mut links, 320, 3), Some(second));
+        let known: Vec<_> = links.views().map(|(index, view)| (index, view.from.0)).collect();
+        assert_eq!(known, [(first, 1), (second, 3)]);
+    }
 }

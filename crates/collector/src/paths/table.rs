@@ -147,18 +147,12 @@ impl PathTable {
         old_links.flatten().any(|link| links.seen_at(*link) <= since)
     }
 
-    /// Which places of ports belong to a path in use.
-    pub(crate) fn ports_in_use(&self) -> Vec<bool> {
-        let mut used = Vec::new();
-        for port in
-            self.slots.iter().filter(|slot| slot.users > 0).flat_map(|slot| slot.ports.iter().flatten())
-        {
-            if port.place() >= used.len() {
-                used.resize(port.place() + 1, false);
-            }
-            used[port.place()] = true;
-        }
-        used
+    /// Which places of ports, and which of links, belong to a path in use.
+    pub(crate) fn places_in_use(&self) -> (Vec<bool>, Vec<bool>) {
+        let in_use = || self.slots.iter().filter(|slot| slot.users > 0);
+        let ports = in_use().flat_map(|slot| slot.ports.iter().flatten()).map(|port| port.place());
+        let links = in_use().flat_map(|slot| slot.links.iter().flatten()).map(|link| link.0);
+        (marked(ports), marked(links))
     }
 
     /// Number of places; every index in use is below it.
@@ -174,6 +168,18 @@ impl PathTable {
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }
+}
+
+/// A table in which these places are set.
+fn marked(places: impl Iterator<Item = usize>) -> Vec<bool> {
+    let mut marked = Vec::new();
+    for place in places {
+        if place >= marked.len() {
+            marked.resize(place + 1, false);
+        }
+        marked[place] = true;
+    }
+    marked
 }
 
 impl Index<PathIndex> for PathTable {

@@ -7,7 +7,7 @@ mod reload;
 mod summary;
 
 use anyhow::{Error, anyhow};
-use inband_capture::{Interface, LinkType, Record, start};
+use inband_capture::{Interface, LinkType, Record, set_ip_version, start};
 use inband_node::frame::MAX_GROWTH;
 use inband_node::{Frame, Node, NodeConfig, Output, OwnPacket, Verdict};
 use inband_wire::Link;
@@ -183,7 +183,11 @@ impl Way {
         let Some(mut frame) = Frame::behind_headroom(buffer) else { return (Verdict::Forward, at) };
         let verdict = node.handle_frame(link, &mut frame, &passage);
         if frame.bytes() != packet {
-            let changed = [link_header, frame.bytes()].concat();
+            let mut changed = [link_header, frame.bytes()].concat();
+            // A tunnel header may be of another version than the packet.
+            if let Some((header, &[first, ..])) = changed.split_at_mut_checked(at).map(|(a, b)| (a, &*b)) {
+                set_ip_version(record.link_type, header, first >> 4 == 6);
+            }
             record.replace_data(&changed);
         }
         (verdict, at)

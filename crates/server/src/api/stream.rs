@@ -20,6 +20,9 @@ use super::places::Place;
 use super::problem::Problem;
 use crate::live::Message;
 
+/// Headers of a stream.
+type Unbuffered = [(&'static str, &'static str); 1];
+
 /// The requested messages.
 #[derive(Debug, Clone, Copy)]
 struct Topics {
@@ -38,7 +41,7 @@ pub(super) async fn stream(
     Extension(place): Extension<Arc<Place>>,
     headers: HeaderMap,
     Asked(question): Asked<StreamQuestion>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+) -> Result<(Unbuffered, Sse<impl Stream<Item = Result<Event, Infallible>>>), Problem> {
     let topics = Topics::of(question.topics.as_deref())?;
     if !state.places.begin_stream(&place) {
         return Err(Problem::unavailable("no stream is allowed: api.max_streams is 0"));
@@ -68,7 +71,7 @@ pub(super) async fn stream(
         }
     });
     let messages = tokio_stream::iter(again).chain(new).map(Ok);
-    Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    Ok((UNBUFFERED, Sse::new(messages).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))))
 }
 
 fn event(state: &Shared, message: Message) -> Event {
@@ -111,4 +114,6 @@ impl Topics {
     }
 }
 
+/// A header for proxies, such as nginx, which would keep messages back until there are many.
+const UNBUFFERED: Unbuffered = [("x-accel-buffering", "no")];
 const KEEP_ALIVE: Duration = Duration::from_secs(15);

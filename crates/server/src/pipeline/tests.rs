@@ -124,8 +124,8 @@ fn a_capture_is_read_in_its_own_time_and_its_gaps_are_confirmed() {
 fn no_timer_runs_ahead_of_datagrams_that_wait() {
     // A pipeline that gets its turn two seconds late: report 2 arrived 100 ms after report 3, long before the
     // gap would be a loss.
-    let clock = Clock::start();
-    let began_at = Nanos(clock.now().0 - 2_000_000_000);
+    let clock = Clock::started_before(Duration::from_secs(2));
+    let began_at = clock.started_at();
     let (inlet, feed) = feed(usize::MAX, clock);
     for (after_ms, sequence) in [(0, 1), (50, 3), (150, 2), (200, 4)] {
         let mut batch = Batch::new(began_at + Nanos::from_millis(after_ms), address());
