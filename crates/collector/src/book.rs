@@ -98,10 +98,10 @@ impl Book {
         Some(event)
     }
 
-    /// Records that an event ends, as a report shows.
-    pub(crate) fn end(&mut self, event: Event) -> Event {
+    /// Records that an event ends, for a reason.
+    pub(crate) fn end(&mut self, event: Event, reason: EndReason) -> Event {
         let event = self.timeline.event(event);
-        self.end_for(EndReason::Over, event)
+        self.end_for(reason, event)
     }
 
     /// Records the end of all active events, because the collector ends.

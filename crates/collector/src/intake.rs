@@ -121,7 +121,7 @@ impl Intake {
         };
         let hw_id = datagram.hw_id();
         let sender = Sender { node_id: datagram.node_id().map(NodeId), hw_id, address: from.ip() };
-        let mut stream = self.ledger.stream_of(sender, to, datagram.version());
+        let mut stream = self.ledger.stream_of(now, sender, to, datagram.version());
         let mut sequence = datagram.sequence();
         if self.leniency == Leniency::Lenient && has_padded_number(&datagram) {
             stream.has_padded_numbers = true;

@@ -100,6 +100,7 @@ impl ReportLedger {
     /// The stream of a datagram that `sender` sent to `session`.
     pub(crate) fn stream_of(
         &mut self,
+        now: Nanos,
         sender: Sender,
         session: SocketAddr,
         version: ReportVersion,
@@ -108,7 +109,7 @@ impl ReportLedger {
         // report-2.0/group-03: addresses may change on the way, so the node's own id comes first.
         let node_id = match version {
             ReportVersion::V1_0 | ReportVersion::V2_0 => node_id,
-            ReportVersion::V0_5 | ReportVersion::HostInt => self.senders.node_of(sender, session),
+            ReportVersion::V0_5 | ReportVersion::HostInt => self.senders.node_of(now, sender, session),
         };
         // Reports of Host-INT start like those of 0.5, and a node numbers both together.
         let version = match version {

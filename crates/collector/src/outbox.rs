@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use inband_model::{Event, EventKind, Nanos, Observation, Output};
+use inband_model::{EndReason, Event, EventKind, Nanos, Observation, Output};
 
 use crate::book::{Book, Course};
 
@@ -41,9 +41,9 @@ impl Outbox {
         }
     }
 
-    /// Adds the end of an event.
-    pub(crate) fn end(&mut self, event: Event) {
-        let event = self.book.end(event);
+    /// Adds the end of an event, for a reason.
+    pub(crate) fn end(&mut self, event: Event, reason: EndReason) {
+        let event = self.book.end(event, reason);
         self.push(Output::Event(event), self.capacity);
     }
 

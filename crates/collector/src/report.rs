@@ -178,9 +178,10 @@ pub(crate) fn read(
     } else if let Some(location) = location {
         reading.origin = Origin::MxReport;
         reading.number = reporter.numbering.and_then(|numbering| numbering.read(packet, location));
+        reading.identity = reading.identity.or(reading.number.map(PacketIdentity::Number));
     }
     if reporter.node_id != NodeId::NOT_AVAILABLE {
-        push_own(reporter, report, hops);
+        hops.add(1)[0] = read_own(reporter, report);
     }
     reading
 }
@@ -218,20 +219,24 @@ fn push_stack(
             if has_no_metadata(report) {
                 return;
             }
-            let mut own = HopReading { metadata: report.metadata(), ..HopReading::EMPTY };
-            own.complete(reporter.node_id, reporter.timestamp_bits);
-            last.complete_from(&own);
+            last.complete_from(&read_own(reporter, report));
         }
-        _ if has_own_metadata(report) => push_own(reporter, report, hops),
+        last if has_own_metadata(report) => {
+            let own = read_own(reporter, report);
+            // Where nodes do not give their ids, the last hop is the reporter's if it shows the same.
+            if !last.is_some_and(|last| last.is_of_nobody_else(&own)) {
+                hops.add(1)[0] = own;
+            }
+        }
         _ => {}
     }
 }
 
-/// Adds the reporting node's metadata of its own hop.
-fn push_own(reporter: Reporter, report: &AnyIndividual<'_>, hops: &mut Hops) {
-    let own = &mut hops.add(1)[0];
-    own.metadata = report.metadata();
+/// The reporting node's metadata of its own hop.
+fn read_own(reporter: Reporter, report: &AnyIndividual<'_>) -> HopReading {
+    let mut own = HopReading { metadata: report.metadata(), ..HopReading::EMPTY };
     own.complete(reporter.node_id, reporter.timestamp_bits);
+    own
 }
 
 /// Whether the report contains metadata of the reporting node's own hop outside the stack.

@@ -204,7 +204,7 @@ fn smallest() -> EventSettings {
         loops: LoopSettings { quiet_s: 0, ..LoopSettings::default() },
         path_policy,
         latency_change: LatencyChangeSettings {
-            quantum_ns: 0,
+            min_change_ns: 0,
             quiet_s: 0,
             ..LatencyChangeSettings::default()
         },

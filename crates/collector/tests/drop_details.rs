@@ -9,7 +9,7 @@ use inband_model::{
 use inband_wire::int::{HopMetadata, Instructions};
 use inband_wire::report::earlier::DropSummary;
 use inband_wire::report::earlier::host_int::Gap;
-use inband_wire::report::{Draft, Drop};
+use inband_wire::report::{Draft, Drop, InnerType};
 use zerocopy::IntoBytes;
 
 use support::{Lab, drop_of_queue, dropped, flow, hop, node_report, phases, plain_packet};
@@ -185,4 +185,17 @@ fn drops(events: &[Event]) -> Vec<&DropDetail> {
         other => panic!("not a drop: {other:?}"),
     });
     details.collect()
+}
+
+#[test]
+fn a_missing_route_for_packets_without_a_known_flow_is_no_blackhole() {
+    let mut lab = Lab::new();
+    let unknown = Draft { inner_type: InnerType::None, inner: &[], ..node_report(&[], hop(5, 900, 0)) };
+    // Reason 89: the bridge has no entry.
+    lab.report(5, &dropped(&unknown, Some(Drop { queue_id: 0, reason: 89 })));
+    lab.wait(Nanos::from_secs(5));
+
+    let events = lab.events(EventKind::Drop);
+    assert!(events.iter().all(|event| event.severity < Severity::Critical), "{events:#?}");
+    assert!(!events.is_empty());
 }

@@ -143,6 +143,21 @@ fn two_switches_with_one_id_are_announced_and_no_datagram_is_lost_for_it() {
 }
 
 #[test]
+fn a_node_whose_address_fails_over_and_returns_later_is_not_two() {
+    let mut lab = Lab::new();
+    let addresses = [1, 9].map(|last| SocketAddr::from(([10, 0, 0, last], 6000)));
+    let packet = plain_packet(&flow(1), 63);
+    let report = node_report(&packet, hop(7, 900, 0));
+    // Three changes at once, and the return two minutes later.
+    for (number, (address, wait_s)) in (1..).zip([(0, 1), (1, 1), (0, 1), (1, 117), (0, 5)]) {
+        lab.datagram_from(addresses[address], &datagram(7, number, &[&report]));
+        lab.wait(Nanos::from_secs(wait_s));
+    }
+
+    assert_eq!(lab.events(EventKind::DuplicateNodeId), []);
+}
+
+#[test]
 fn a_sink_that_stops_reporting_is_one_suspect_link_until_it_reports_again() {
     let mut lab = Lab::new();
     for round in 0..30 {
@@ -161,6 +176,31 @@ fn a_sink_that_stops_reporting_is_one_suspect_link_until_it_reports_again() {
     assert_eq!(told.get("silent-loss begin"), Some(&1), "{told:?}");
     assert_eq!(told.get("silent-loss end"), Some(&1), "{told:?}");
     assert_eq!((told.get("flap"), told.get("report-loss begin"), told.get("loop begin")), (None, None, None));
+}
+
+#[test]
+fn a_dead_link_is_named_although_nodes_behind_it_report_at_other_times_of_an_epoch() {
+    let mut lab = Lab::new();
+    // The link from 2 to 3 dies between the reports of 3 and 4.
+    for round in 0..30 {
+        for (node, ttl, offset_ms) in [(1, 64, 0), (2, 63, 200), (3, 62, 400), (4, 61, 600)] {
+            let dies_at = if node == 4 { 9 } else { 10 };
+            if node < 3 || round < dies_at {
+                for number in 1..=3 {
+                    lab.report(node, &node_report(&plain_packet(&flow(number), ttl), hop(node, 900, 0)));
+                }
+            }
+            lab.wait(if node == 4 {
+                Nanos((1 << 30) - offset_ms * 1_000_000)
+            } else {
+                Nanos::from_millis(200)
+            });
+        }
+    }
+
+    let suspects = lab.events(EventKind::SilentLoss);
+    let keys: Vec<_> = suspects.iter().map(|event| event.key.as_str()).collect();
+    assert_eq!(keys, ["node 2 egress 2 to node 3 ingress 1"]);
 }
 
 /// A hop with times and without a latency.

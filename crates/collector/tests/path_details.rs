@@ -2,13 +2,16 @@
 
 mod support;
 
-use inband_collector::{CollectorSettings, EdgeInterface, PathSettings};
+use inband_collector::{CollectorSettings, EdgeInterface, EventSettings, NumberSettings, PathSettings};
 use inband_model::{EventDetail, EventKind, Loop, LoopSupport, Nanos, Phase, Severity};
-use inband_wire::int::{HopMetadata, Instructions};
+use inband_wire::Words;
+use inband_wire::int::shim::Shim;
+use inband_wire::int::{HopMetadata, Instructions, MxHeader};
+use zerocopy::IntoBytes;
 
 use support::{
-    Lab, MdPacket, drop_of_queue, flow, hop, hop_via, hops, later_fragment, node_report, phases,
-    plain_packet, sink_report,
+    INSTRUCTIONS, Lab, MdPacket, drop_of_queue, flow, hop, hop_via, hops, later_fragment, node_report,
+    packet, phases, plain_packet, sink_report,
 };
 
 #[test]
@@ -34,6 +37,37 @@ fn another_packet_or_the_same_ttl_is_no_loop() {
     }
 
     assert_eq!(lab.events(EventKind::Loop), []);
+}
+
+#[test]
+fn packets_of_a_busy_flow_loop_although_others_are_reported_in_between() {
+    // As many as are between two visits of a packet, each with its own checksum.
+    for packets in [2, 40] {
+        let mut lab = Lab::new();
+        for ttl in [63, 61, 59, 57] {
+            for number in 1..=packets {
+                identified(&mut lab, 5, ttl, number, hop(5, 900, 0));
+            }
+            for number in 1..=packets {
+                identified(&mut lab, 6, ttl - 1, number, hop(6, 900, 0));
+            }
+        }
+
+        assert_eq!(phases(&lab.events(EventKind::Loop)), [Phase::Begin], "{packets}");
+    }
+}
+
+#[test]
+fn a_packet_without_other_identity_is_known_by_the_number_of_its_source() {
+    let numbers = NumberSettings { domain: Some(7), ..NumberSettings::default() };
+    let events = EventSettings { sequence_gap: numbers, ..EventSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { events, ..CollectorSettings::default() });
+    for (ttl, number) in [(63, 7_u32), (61, 7)] {
+        let packet = numbered_packet(ttl, 7, number);
+        lab.report(5, &node_report(&packet, hop(5, 900, 0)));
+    }
+
+    assert_eq!(phases(&lab.events(EventKind::Loop)), [Phase::Begin]);
 }
 
 #[test]
@@ -155,4 +189,14 @@ fn a_later_fragment_is_no_flow_with_ports_0() {
     assert_eq!(lab.only_flow().flow, flow(1));
     assert_eq!(lab.collector.nodes()[0].reports, 2);
     assert_eq!(lab.collector.nodes()[0].latency.map(|latency| latency.count), Some(2));
+}
+
+/// An INT-MX packet without checksum whose source inserted a number as metadata of a domain.
+fn numbered_packet(ttl: u8, domain: u16, number: u32) -> Vec<u8> {
+    let mut header = MxHeader::new(INSTRUCTIONS);
+    header.set_domain(domain, 0x8000, 0);
+    let mut int = Shim::payload(3, Words::new(4), 0).as_bytes().to_vec();
+    int.extend_from_slice(header.as_bytes());
+    int.extend_from_slice(&number.to_be_bytes());
+    packet(&flow(1), ttl, 0x17, &int)
 }

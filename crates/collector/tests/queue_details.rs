@@ -2,10 +2,12 @@
 
 mod support;
 
-use inband_collector::{CollectorSettings, CulpritSettings, EventSettings};
-use inband_model::{CulpritPattern, Culprits, Event, EventDetail, EventKind, Nanos, Phase};
+use inband_collector::{CollectorSettings, CongestionSettings, CulpritSettings, EventSettings};
+use inband_model::{CulpritPattern, Culprits, EndReason, Event, EventDetail, EventKind, Nanos, Phase};
 
-use support::{Lab, flow, hop, node_report, phases, plain_packet};
+use inband_wire::report::Draft;
+
+use support::{Lab, datagram, flow, hop, node_report, phases, plain_packet};
 
 #[test]
 fn many_sources_to_one_destination_are_an_incast_and_one_fewer_is_none() {
@@ -176,6 +178,103 @@ fn buckets_replace_the_quantum() {
     delayed(&mut lab, 1, 5_000);
 
     assert_eq!(lab.events(EventKind::LatencyChange).len(), 1);
+}
+
+#[test]
+fn a_latency_has_changed_when_it_differs_by_more_than_the_least_change() {
+    for (latencies, changes) in [(&[1_023, 1_024, 1_023][..], 0), (&[1_000, 1_256], 0), (&[1_000, 1_257], 1)]
+    {
+        let mut lab = Lab::new();
+        delayed(&mut lab, 1, latencies[0]);
+        lab.wait(Nanos::from_secs(2));
+        for latency in latencies {
+            delayed(&mut lab, 1, *latency);
+        }
+        assert_eq!(lab.events(EventKind::LatencyChange).len(), changes, "{latencies:?}");
+    }
+}
+
+#[test]
+fn a_quantum_takes_the_place_of_the_least_change() {
+    let latency_change = inband_collector::LatencyChangeSettings {
+        quantum_ns: Some(300),
+        ..inband_collector::LatencyChangeSettings::default()
+    };
+    let events = EventSettings { latency_change, ..EventSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { events, ..CollectorSettings::default() });
+    delayed(&mut lab, 1, 1_023);
+    lab.wait(Nanos::from_secs(2));
+
+    delayed(&mut lab, 1, 1_024);
+
+    assert_eq!(lab.events(EventKind::LatencyChange).len(), 1);
+}
+
+#[test]
+fn a_burst_whose_reports_are_cut_short_by_the_quota_is_no_microburst() {
+    for (quota, bursts) in [(3, 0), (4, 1)] {
+        let congestion = CongestionSettings { quota, ..CongestionSettings::default() };
+        let mut lab = congested(congestion, 3);
+        lab.wait(Nanos::from_millis(20));
+        assert_eq!(lab.events(EventKind::Microburst).len(), bursts, "{quota}");
+    }
+}
+
+#[test]
+fn an_episode_that_ends_by_silence_says_so() {
+    let mut lab = congested(CongestionSettings::default(), 3);
+    lab.wait(Nanos::from_millis(20));
+    let ends = lab.events(EventKind::QueueCongestion);
+    assert_eq!(ends.last().and_then(|event| event.end_reason), Some(EndReason::Quiet));
+
+    delayed(&mut lab, 1, 200_000);
+    delayed(&mut lab, 1, 900);
+
+    let ends = lab.events(EventKind::QueueCongestion);
+    assert_eq!(ends.last().and_then(|event| event.end_reason), Some(EndReason::Over));
+}
+
+#[test]
+fn reports_after_the_quiet_time_begin_another_episode_although_nothing_was_due_in_between() {
+    let mut lab = congested(CongestionSettings::default(), 1);
+    // As in a capture, no timer runs between two packets.
+    lab.now = lab.now + Nanos::from_millis(15);
+    let packet = plain_packet(&flow(1), 64);
+    lab.report(5, &Draft { congested_queue: true, ..node_report(&packet, hop(5, 900, 9)) });
+
+    let events = lab.events(EventKind::QueueCongestion);
+    assert_eq!(phases(&events), [Phase::Begin, Phase::End, Phase::Begin]);
+}
+
+#[test]
+fn packets_of_one_datagram_are_culprits_and_dropped_ones_are_not() {
+    let mut lab = Lab::new();
+    let packets: Vec<_> = (1..=3).map(|number| plain_packet(&flow(number), 64)).collect();
+    let first = node_report(&packets[0], hop(5, 150_000, 9));
+    let worst = node_report(&packets[1], hop(5, 400_000, 9));
+    let dropped = Draft { dropped: true, congested_queue: true, ..node_report(&packets[2], hop(5, 0, 9)) };
+    let mut drafts = vec![&first; 5];
+    drafts.extend([&dropped; 20]);
+    drafts.push(&worst);
+    lab.datagram(&datagram(5, 1, &drafts));
+    lab.wait(Nanos::from_millis(20));
+
+    let events = lab.events(EventKind::Culprits);
+
+    let culprits = culprits(&events[0]);
+    assert_eq!(culprits.culprits.iter().map(|culprit| culprit.flow).collect::<Vec<_>>(), [flow(1)]);
+    assert_eq!(culprits.reported_packets, 5);
+}
+
+/// Queue reports of node 5 that follow each other within microseconds.
+fn congested(queue_congestion: CongestionSettings, reports: usize) -> Lab {
+    let events = EventSettings { queue_congestion, ..EventSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { events, ..CollectorSettings::default() });
+    let packet = plain_packet(&flow(1), 64);
+    for _ in 0..reports {
+        lab.report(5, &Draft { congested_queue: true, ..node_report(&packet, hop(5, 900, 9)) });
+    }
+    lab
 }
 
 fn delayed(lab: &mut Lab, number: u32, latency: u32) {

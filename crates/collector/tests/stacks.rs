@@ -601,3 +601,79 @@ fn changes(lab: &mut Lab) -> Vec<PathChangeKind> {
         .map(|(_, change)| change)
         .collect()
 }
+
+#[test]
+fn latencies_change_in_packets_with_m_too() {
+    let mut lab = Lab::new();
+    for latency in [900, 900, 90_000] {
+        let packet = MdPacket { mtu_exceeded: true, ..MdPacket::new(&[hop(1, 900, 0), hop(11, latency, 0)]) };
+        lab.report(2, &sink_report(&packet.bytes()));
+        lab.wait(Nanos::from_secs(1));
+    }
+
+    let changes = lab.events(EventKind::LatencyChange);
+    assert_eq!(changes.iter().map(|event| event.key.as_str()).collect::<Vec<_>>(), ["node 11 egress 2"]);
+}
+
+#[test]
+fn a_packet_that_was_overtaken_is_not_the_one_before() {
+    let mut lab = Lab::new();
+    let stamped = |node_id, latency, at| HopMetadata {
+        ingress_timestamp: Some(at),
+        egress_timestamp: Some(at + u64::from(latency)),
+        ..hop(node_id, latency, 0)
+    };
+    let step = 100_000;
+    for (latency, at) in [(5_000, 1), (5_000, 3), (900, 2), (5_000, 4)] {
+        let packet = MdPacket {
+            instructions: Instructions(0xfc00),
+            ..MdPacket::new(&[stamped(1, 900, at * step), stamped(2, latency, at * step)])
+        };
+        lab.report(2, &sink_report(&packet.bytes()));
+    }
+
+    assert_eq!(lab.events(EventKind::LatencyChange), []);
+}
+
+#[test]
+fn links_are_timed_behind_a_hop_without_timestamps() {
+    let mut lab = Lab::new();
+    let stamped = |node_id, ingress, egress| HopMetadata {
+        ingress_timestamp: Some(ingress),
+        egress_timestamp: Some(egress),
+        ..hop(node_id, 900, 0)
+    };
+    let at = 1_000_000_000;
+    for _ in 0..2 {
+        let packet = MdPacket {
+            instructions: Instructions(0xfc00),
+            ..MdPacket::new(&[hop(1, 900, 0), stamped(11, at, at + 900), stamped(2, at + 500, at + 1_400)])
+        };
+        lab.report(2, &sink_report(&packet.bytes()));
+    }
+
+    assert_eq!(lab.events(EventKind::NegativeLinkLatency).len(), 1);
+}
+
+#[test]
+fn a_sink_whose_own_metadata_is_also_on_a_stack_without_ids_is_no_further_hop() {
+    let mut lab = Lab::new();
+    let unnamed = |latency| HopMetadata { node_id: None, interfaces: None, ..hop(0, latency, 7) };
+    let hops = [unnamed(900), unnamed(800), unnamed(700)];
+    let packet = MdPacket { instructions: Instructions(0x3000), ..MdPacket::new(&hops) }.bytes();
+    for round in 0..4 {
+        let report = sink_report(&packet);
+        let with_queue = Draft {
+            congested_queue: true,
+            own_hop: true,
+            metadata: unnamed(700),
+            instructions: Instructions(0x3000),
+            ..report
+        };
+        lab.report(2, if round % 2 == 0 { &report } else { &with_queue });
+        lab.wait(Nanos::from_secs(1));
+    }
+
+    assert_eq!(lab.paths().len(), 1);
+    assert_eq!(lab.events(EventKind::PathChange), []);
+}

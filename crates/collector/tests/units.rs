@@ -50,6 +50,21 @@ fn a_node_is_busy_by_its_own_full_utilization() {
 }
 
 #[test]
+fn an_interface_is_nearly_full_by_its_own_full_utilization() {
+    for (full, level, events) in [(None, 99, 0), (Some(100), 99, 1), (Some(1_000_000), 20_000, 0)] {
+        let units = NodeUnits { utilization_full: full, ..NodeUnits::default() };
+        let mut lab = lab(CongestionSettings::default(), [(NodeId(5), units)]);
+        for _ in 0..120 {
+            let used = HopMetadata { egress_utilization: Some(level), ..hop(5, 900, 9) };
+            let packet = plain_packet(&flow(1), 64);
+            lab.report(5, &Draft { instructions: Instructions(0xfd00), ..node_report(&packet, used) });
+            lab.wait(Nanos::from_millis(100));
+        }
+        assert_eq!(lab.events(EventKind::EgressUtilization).len(), events, "{full:?} {level}");
+    }
+}
+
+#[test]
 fn times_that_count_steps_are_nanoseconds_in_what_is_concluded() {
     let units = NodeUnits {
         timestamp: "us".parse().unwrap(),

@@ -19,8 +19,6 @@ pub(crate) struct LossSettings {
 #[derive(Clone, Debug)]
 pub(crate) struct Losses {
     pub(crate) detector: LossDetector,
-    /// The interface of the latest packet, named by a summary: egress, or ingress for Host-INT.
-    pub(crate) egress: u16,
     /// The latest time seen.
     pub(crate) clock: u64,
 }
@@ -50,7 +48,7 @@ impl Losses {
     /// `None` if loss detection is off.
     pub(crate) fn new(settings: &LossSettings) -> Option<Self> {
         let detector = || LossDetector::new(settings.flows, settings.hold_ns, settings.idle_ns);
-        settings.is_on.then(|| Self { detector: detector(), egress: 0, clock: 0 })
+        settings.is_on.then(|| Self { detector: detector(), clock: 0 })
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod api;
 mod archive;
+mod capture_clock;
 mod clock;
 mod evidence;
 mod keep;

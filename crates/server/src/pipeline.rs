@@ -16,6 +16,7 @@ use inband_model::{Event, HopColumns, LedgerView, Nanos};
 pub use self::asked::{Asker, ClockView, Sight, Unanswered};
 
 use self::asked::Question;
+use crate::capture_clock::CaptureClock;
 use crate::clock::Clock;
 use crate::evidence::Evidence;
 use crate::receive::{Batch, Feed, ReceptionCounts};
@@ -49,8 +50,8 @@ enum Time {
         /// before the datagrams that prevent it.
         reached: Nanos,
     },
-    /// A capture being replayed: the time of its latest datagram.
-    OfCapture(Nanos),
+    /// The clock of a capture being replayed.
+    OfCapture(CaptureClock),
 }
 
 /// The state of the thread.
@@ -84,7 +85,7 @@ impl Pipeline {
     ) -> io::Result<Pipeline> {
         let (sender, questions) = sync_channel(MAX_QUESTIONS);
         let stop = Arc::new(AtomicBool::new(false));
-        let time = feed.clock().map_or(Time::OfCapture(Nanos::ZERO), |clock| Time::OfClock {
+        let time = feed.clock().map_or(Time::OfCapture(CaptureClock::default()), |clock| Time::OfClock {
             // Datagrams may have waited since then.
             reached: clock.started_at(),
             clock,
@@ -152,17 +153,34 @@ impl Work {
     }
 
     fn handle_batch(&mut self, batch: Batch) {
-        let (Time::OfCapture(now) | Time::OfClock { reached: now, .. }) = &mut self.time;
-        *now = batch.received_at.max(*now);
-        self.follow_clock();
+        let now = self.reach(batch.received_at);
         for (from, datagram) in batch.iter() {
-            self.collector.handle_datagram(batch.received_at, from, batch.session, datagram);
+            self.collector.handle_datagram(now, from, batch.session, datagram);
             if self.collector.waiting_hops() >= MAX_HOPS {
                 self.give_hops();
             }
         }
-        let arrived_at = self.collector.time_of_day(batch.received_at);
+        let arrived_at = self.collector.time_of_day(now);
         self.evidence.recent.keep(arrived_at, batch);
+    }
+
+    /// The collector's time for a datagram that was stamped at a time.
+    fn reach(&mut self, stamped_at: Nanos) -> Nanos {
+        match &mut self.time {
+            Time::OfClock { reached, .. } => {
+                *reached = stamped_at.max(*reached);
+                self.follow_clock();
+                stamped_at
+            }
+            Time::OfCapture(clock) => {
+                let ahead = clock.take(stamped_at);
+                let now = clock.now();
+                if let Some(ahead) = ahead {
+                    self.collector.handle_clock_step(now, ahead);
+                }
+                now
+            }
+        }
     }
 
     /// Passes steps of the system time to the collector.
@@ -251,8 +269,8 @@ impl Work {
 
     /// Confirms open gaps: datagrams that have not arrived are lost.
     fn finish(&mut self) {
-        if let Time::OfCapture(now) = &mut self.time {
-            *now = *now + CAPTURE_END;
+        if let Time::OfCapture(clock) = &mut self.time {
+            clock.pass(CAPTURE_END);
         }
         self.let_time_pass();
         self.answer();
@@ -325,7 +343,7 @@ impl Work {
                 }
                 *reached
             }
-            Time::OfCapture(now) => *now,
+            Time::OfCapture(clock) => clock.now(),
         }
     }
 }

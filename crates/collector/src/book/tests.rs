@@ -45,7 +45,7 @@ fn an_event_without_a_quiet_time_ends_only_when_its_end_is_announced() {
     book.begin(event("a", 1_000), Course::UNTIL_ENDED);
     assert_eq!((book.next_timeout(), book.next_ended(Nanos::MAX)), (None, None));
 
-    let end = book.end(event("a", 2_000));
+    let end = book.end(event("a", 2_000), EndReason::Over);
 
     assert_eq!((end.phase, end.first, end.last), (Phase::End, Nanos(1_000), Nanos(2_000)));
 }

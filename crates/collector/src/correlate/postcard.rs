@@ -48,9 +48,12 @@ impl Correlator {
             Put::NoRoom => return self.unplaced_nodes += 1,
             Put::Same | Put::Joined | Put::Moved => {}
         }
-        let silent_since = entry.postcards.expire(now, self.network.settings.keep() + settle, settle);
+        let silent_since = entry.postcards.expire(now, self.network.settings.keep(), settle);
         entry.postcards.set_last(sighting.report, reading.origin);
         self.confirm_hop(flow, hop, put == Put::Same && silent_since.is_none(), sighting, outbox);
+        if let Some(silent_since) = silent_since {
+            self.suspect_end(flow, now, silent_since, outbox);
+        }
 
         let entry = &mut self.network.flows[flow];
         match &mut entry.unsettled {
@@ -59,11 +62,8 @@ impl Correlator {
                 entry.unsettled = Some(Unsettled { since: now, due, tried_at: now });
                 self.remind(due, flow, What::Settle);
             }
-            None => {
-                if let Some(silent_since) = silent_since {
-                    self.shorten(flow, now, silent_since, outbox);
-                }
-            }
+            None if silent_since.is_some() => self.shorten(flow, now, outbox),
+            None => {}
             // A detour before the path settled: nodes silent from here on may have been replaced.
             Some(unsettled) if put == Put::Moved && entry.path.is_none() => unsettled.since = now,
             Some(unsettled) if put != Put::Same || now.since(unsettled.tried_at) >= TRY_EVERY => {
@@ -154,16 +154,26 @@ impl Correlator {
         }
     }
 
-    /// Concludes the path without the nodes that have fallen silent, and suspects the link at which it ends.
-    fn shorten(&mut self, flow: FlowIndex, now: Nanos, silent_since: Nanos, outbox: &mut Outbox) {
-        let cards = self.network.flows[flow].postcards.cards().copied().collect();
-        let conclusion = Conclusion::of_all(cards, self.evidence());
-        if conclusion.ordered == Ordered::No {
-            return;
+    /// Suspects the link at which the path ends without the nodes that have fallen silent.
+    fn suspect_end(&mut self, flow: FlowIndex, now: Nanos, silent_since: Nanos, outbox: &mut Outbox) {
+        let conclusion = self.conclude_all(flow);
+        if conclusion.ordered != Ordered::No {
+            self.fill_trail(&conclusion);
+            self.suspect_link(flow, now, silent_since, outbox);
         }
-        self.fill_trail(&conclusion);
-        self.suspect_link(flow, now, silent_since, outbox);
-        self.take_conclusion(flow, &conclusion, now, outbox);
+    }
+
+    /// Concludes the path without the nodes that have fallen silent.
+    fn shorten(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
+        let conclusion = self.conclude_all(flow);
+        if conclusion.ordered != Ordered::No {
+            self.take_conclusion(flow, &conclusion, now, outbox);
+        }
+    }
+
+    fn conclude_all(&self, flow: FlowIndex) -> Conclusion {
+        let cards = self.network.flows[flow].postcards.cards().copied().collect();
+        Conclusion::of_all(cards, self.evidence())
     }
 
     fn conclude(&self, flow: FlowIndex, since: Nanos, is_over: bool) -> Conclusion {

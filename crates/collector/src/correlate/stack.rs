@@ -51,7 +51,9 @@ impl Correlator {
         let order =
             entry.latest.map_or(Order::Unknown, |latest| latest.order(&place, sighting.arrival, settle));
         for ((reading, port), latency) in sighting.hops.iter().zip(&path.ports).zip(&mut entry.latencies) {
-            let before = std::mem::replace(latency, reading.latency);
+            // The packet before this one is unknown if a later one has been reported.
+            let before =
+                if order == Order::Older { None } else { std::mem::replace(latency, reading.latency) };
             if let Some(port) = port {
                 let mut sample = Sample::new(sighting, *port, reading);
                 if sighting.share.has_node(reading.hop.node_id) {
@@ -60,8 +62,8 @@ impl Correlator {
                 self.detectors.handle_latency(&sample, before, outbox);
             }
         }
-        if sighting.hops.first().is_some_and(|hop| hop.left_at().is_some()) {
-            self.time_links(index, sighting, outbox);
+        if sighting.hops.iter().any(|hop| hop.left_at().is_some()) {
+            self.time_links(index, 0, sighting, outbox);
         }
         let entry = &mut self.network.flows[flow];
         match order {
@@ -105,10 +107,11 @@ impl Correlator {
         })
     }
 
-    /// Handles the time the packet took over each link of a path.
-    fn time_links(&mut self, path: PathIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+    /// Handles the time the packet took over each link of a path, of which the report shows the hops from
+    /// `first` on.
+    fn time_links(&mut self, path: PathIndex, first: usize, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         for (place, pair) in sighting.hops.windows(2).enumerate() {
-            let link = self.network.paths[path].links.get(place).copied().flatten();
+            let link = self.network.paths[path].links.get(first + place).copied().flatten();
             if let (Some(link), Some(sent_at), Some(came_at)) = (link, pair[0].left_at(), pair[1].came_at()) {
                 let crossing = Crossing { link, sighting, sent_at, came_at };
                 self.detectors.handle_crossing(&crossing, &self.network, outbox);
@@ -134,7 +137,7 @@ impl Correlator {
         let is_joined = !self.trail.hops().is_empty();
         self.trail.extend(sighting.hops);
         if self.is_path(flow) {
-            return self.confirm_end_of_path(flow, sighting);
+            return self.confirm_end_of_path(flow, sighting, outbox);
         }
         if !is_newer && self.has_just_left(flow, sighting.now) {
             return self.late_reports += 1;
@@ -162,11 +165,10 @@ impl Correlator {
         let entry = &mut self.network.flows[flow];
         let upstream = path.map(|path| Upstream { path, seen_at: sighting.now, latest: place });
         let before = std::mem::replace(&mut entry.upstream, upstream);
-        if entry.path.is_some_and(|path| self.network.paths[path].path.hops().starts_with(self.trail.hops()))
-        {
-            for (latency, reading) in entry.latencies.iter_mut().zip(sighting.hops) {
-                *latency = reading.latency;
-            }
+        let known =
+            entry.path.filter(|path| self.network.paths[*path].path.hops().starts_with(self.trail.hops()));
+        if let Some(known) = known {
+            self.handle_times(flow, known, 0, sighting, outbox);
         }
         if let Some(before) = before {
             self.network.paths.release(before.path);
@@ -185,24 +187,41 @@ impl Correlator {
         self.trail.clear();
         self.trail.extend(sighting.hops);
         if self.is_path(flow) {
-            self.confirm_end_of_path(flow, sighting);
+            self.confirm_end_of_path(flow, sighting, outbox);
         } else {
             self.adopt(flow, &self.finding(sighting, false, Confidence::Certain), outbox);
         }
     }
 
-    /// Confirms the last hops of the flow's path, and records their latencies.
-    fn confirm_end_of_path(&mut self, flow: FlowIndex, sighting: &Sighting<'_>) {
+    /// Confirms the last hops of the flow's path, and handles their times.
+    fn confirm_end_of_path(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         let entry = &mut self.network.flows[flow];
-        let known = entry.latencies.len();
-        let end = &mut entry.latencies[known.saturating_sub(sighting.hops.len())..];
-        for (latency, reading) in end.iter_mut().zip(sighting.hops) {
-            *latency = reading.latency;
-        }
         entry.path_seen_at = sighting.now;
-        if let Some(path) = entry.path {
-            self.network.touch_path(sighting.now, path);
+        let Some(path) = entry.path else { return };
+        let first = entry.latencies.len().saturating_sub(sighting.hops.len());
+        self.network.touch_path(sighting.now, path);
+        self.handle_times(flow, path, first, sighting, outbox);
+    }
+
+    /// Handles the latencies and link times of a report that shows the hops of a path from `first` on.
+    fn handle_times(
+        &mut self,
+        flow: FlowIndex,
+        path: PathIndex,
+        first: usize,
+        sighting: &Sighting<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let latencies = &mut self.network.flows[flow].latencies;
+        let ports = &self.network.paths[path].ports;
+        let known = latencies.iter_mut().zip(ports).skip(first);
+        for (reading, (latency, port)) in sighting.hops.iter().zip(known) {
+            let before = std::mem::replace(latency, reading.latency);
+            if let Some(port) = port {
+                self.detectors.handle_latency(&Sample::new(sighting, *port, reading), before, outbox);
+            }
         }
+        self.time_links(path, first, sighting, outbox);
     }
 
     fn fresh_upstream(&self, flow: FlowIndex, sighting: &Sighting<'_>) -> Option<PathIndex> {

@@ -27,6 +27,8 @@ pub(crate) struct State {
     clocks: Slots<Box<LinkClock>>,
     /// Links whose latency is followed.
     timed: usize,
+    /// When links without packets were last removed.
+    purged_at: Nanos,
 }
 
 impl Detector for State {
@@ -34,7 +36,7 @@ impl Detector for State {
 
     fn new(settings: &Settings, common: &Common) -> Self {
         let (settings, is_synchronous) = (settings.clone(), common.synchronous_clocks);
-        Self { settings, is_synchronous, clocks: Slots::default(), timed: 0 }
+        Self { settings, is_synchronous, clocks: Slots::default(), timed: 0, purged_at: Nanos::ZERO }
     }
 
     fn handle_link_release(&mut self, link: LinkIndex) {
@@ -85,10 +87,24 @@ impl State {
         both.into_iter().chain(set).min()
     }
 
+    /// Whether another link can be followed; removes silent ones, at most once a second.
+    fn has_room(&mut self, now: Nanos) -> bool {
+        if self.timed >= self.settings.max_links && now.since(self.purged_at) >= Nanos::from_secs(1) {
+            self.purged_at = now;
+            let is_silent = |clock: &LinkClock| now.since(clock.heard_at()) >= FORGET_AFTER;
+            let silent = self.clocks.iter().filter(|(_, clock)| is_silent(clock)).map(|(place, _)| place);
+            for place in silent.collect::<Vec<_>>() {
+                self.clocks.clear(place);
+                self.timed -= 1;
+            }
+        }
+        self.timed < self.settings.max_links
+    }
+
     fn record(&mut self, crossing: &Crossing<'_>) -> Option<Disagreement> {
         let place = crossing.link.0;
         if self.clocks.get(place).is_none() {
-            if self.timed >= self.settings.max_links {
+            if !self.has_room(crossing.sighting.now) {
                 return None;
             }
             self.timed += 1;
@@ -97,3 +113,6 @@ impl State {
         clock.record(&self.settings, crossing.sighting.now, crossing.sent_at, crossing.came_at)
     }
 }
+
+/// How long a link must be without packets to make room for another.
+const FORGET_AFTER: Nanos = Nanos::from_secs(300);

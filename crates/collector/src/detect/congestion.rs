@@ -13,13 +13,15 @@ pub(crate) struct CongestionStep {
     pub(crate) units: NodeUnits,
     /// Mean utilisation of the interface over a second, latest known value.
     pub(crate) utilization: Option<u32>,
+    /// Whether the node has used up its quota of queue reports, so that its silence does not mean calm.
+    pub(crate) is_truncated: bool,
     pub(crate) change: CongestionChange,
 }
 
 /// The kind of a step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CongestionChange {
-    /// A packet left the queue while it was congested.
+    /// A packet left the queue, or was dropped in it, while it was congested.
     Departed(Departure),
     /// The queue is calm; the episode may continue.
     Calm,
@@ -27,7 +29,7 @@ pub(crate) enum CongestionChange {
     Over,
 }
 
-/// A packet that left a queue while it was congested.
+/// A packet that left a queue while it was congested, or was dropped in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Departure {
     pub(crate) report: ReportReference,
@@ -44,6 +46,8 @@ pub(crate) struct Departure {
     pub(crate) is_first: bool,
     /// Whether its report shows congestion.
     pub(crate) is_congested: bool,
+    /// Whether it was dropped, so that no other packet waited for it.
+    pub(crate) is_dropped: bool,
     /// Whether it was delayed beyond the trigger.
     pub(crate) is_delayed: bool,
 }

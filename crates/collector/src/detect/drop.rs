@@ -82,7 +82,9 @@ impl Detector for State {
             outbox.begin(self.event(place, &group, class), Course::until_quiet(quiet));
             let is_miss = self.reasons.of(place.reason).consequence == Consequence::ForwardingMiss;
             let has_room = self.watched.len() < self.settings.max_groups;
-            if is_miss && has_room && !self.watched.contains_key(&place) {
+            // Of packets without a known flow, none can be seen to get past the node.
+            let has_flows = !group.flows.is_empty();
+            if is_miss && has_flows && has_room && !self.watched.contains_key(&place) {
                 self.watches.set(group.first.received_at + self.settings.blackhole_after(), place);
                 self.watched.insert(place, group);
             }

@@ -72,6 +72,8 @@ pub(crate) struct State {
     choices: BTreeMap<Choice, BTreeSet<PortIndex>>,
     groups: BTreeMap<BTreeSet<PortIndex>, Group>,
     next_check: Option<Nanos>,
+    /// When choices of dead links were last removed.
+    purged_at: Nanos,
 }
 
 /// A node, with the last node of a path and the number of hops left to it.
@@ -137,11 +139,17 @@ impl Detector for State {
     type Settings = Settings;
 
     fn new(settings: &Settings, _: &Common) -> Self {
-        Self { settings: settings.clone(), choices: BTreeMap::new(), groups: BTreeMap::new(), next_check: None }
+        Self {
+            settings: settings.clone(),
+            choices: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            next_check: None,
+            purged_at: Nanos::ZERO,
+        }
     }
 
     /// Learns from a path which links its nodes use towards its end.
-    fn handle_path(&mut self, path: &SeenPath<'_>, _: &Network, _: &mut Outbox) {
+    fn handle_path(&mut self, path: &SeenPath<'_>, network: &Network, _: &mut Outbox) {
         let SeenPath { now, report, ports, is_whole, .. } = *path;
         let Some((last, before)) = path.hops().split_last().filter(|_| is_whole) else { return };
         for (place, (hop, port)) in before.iter().zip(ports).enumerate() {
@@ -149,7 +157,7 @@ impl Detector for State {
             let choice =
                 Choice { node_id: hop.node_id, last_node: last.node_id, hops_left: before.len() - place };
             let is_new = !self.choices.contains_key(&choice);
-            if is_new && self.choices.len() >= self.settings.max_choices {
+            if is_new && !self.has_room(now, network) {
                 continue;
             }
             let links = self.choices.entry(choice).or_default();
@@ -194,6 +202,18 @@ impl Detector for State {
             self.choices.clear();
             self.groups.clear();
         }
+    }
+}
+
+impl State {
+    /// Whether another choice can be remembered; removes those of dead links, at most once a second.
+    fn has_room(&mut self, now: Nanos, network: &Network) -> bool {
+        if self.choices.len() >= self.settings.max_choices && now.since(self.purged_at) >= SECOND {
+            self.purged_at = now;
+            let alive_since = network.alive_since(now);
+            self.choices.retain(|_, links| links.iter().any(|link| network.ports[*link].last_seen > alive_since));
+        }
+        self.choices.len() < self.settings.max_choices
     }
 }
 

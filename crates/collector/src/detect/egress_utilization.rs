@@ -5,7 +5,7 @@ mod settings;
 
 use hashbrown::HashMap;
 use inband_model::{
-    Confidence, EgressUtilization, Event, EventDetail, EventKind, Nanos, NodeId, Severity,
+    Confidence, EgressUtilization, Event, EventDetail, EventKind, Nanos, NodeId, Severity, Units,
 };
 
 use crate::book::Course;
@@ -15,6 +15,7 @@ use crate::ports::{Ports, Sample};
 pub use self::settings::EgressUtilizationSettings;
 
 use self::interface::{Interface, Level};
+use self::settings::Levels;
 use super::detector::{Common, Detector};
 
 pub(crate) type Settings = EgressUtilizationSettings;
@@ -23,6 +24,7 @@ pub(crate) type Settings = EgressUtilizationSettings;
 #[derive(Debug)]
 pub(crate) struct State {
     settings: EgressUtilizationSettings,
+    units: Units,
     interfaces: HashMap<Place, Interface>,
     purged_at: Nanos,
     unfollowed: u64,
@@ -34,8 +36,14 @@ type Place = (NodeId, Option<u16>);
 impl Detector for State {
     type Settings = Settings;
 
-    fn new(settings: &Settings, _: &Common) -> Self {
-        Self { settings: settings.clone(), interfaces: HashMap::new(), purged_at: Nanos::ZERO, unfollowed: 0 }
+    fn new(settings: &Settings, common: &Common) -> Self {
+        Self {
+            settings: settings.clone(),
+            units: common.units.clone(),
+            interfaces: HashMap::new(),
+            purged_at: Nanos::ZERO,
+            unfollowed: 0,
+        }
     }
 
     #[inline(always)]
@@ -56,9 +64,10 @@ impl State {
         if place.0 == NodeId::NOT_AVAILABLE {
             return;
         }
+        let levels = self.settings.levels(self.units.of(place.0));
         if !self.interfaces.contains_key(&place) {
             // An interface that is far from full is not tracked.
-            if !self.settings.is_busy(utilization) || !self.has_room(hop.now()) {
+            if !levels.is_busy(utilization) || !self.has_room(hop.now()) {
                 return;
             }
             self.interfaces.insert(place, Interface::new(hop.now()));
@@ -67,10 +76,10 @@ impl State {
         let second = interface.take(&self.settings, hop, utilization);
         let Some(second) = second else { return };
         let course = Course::renewed_within(self.settings.quiet());
-        match interface.judge(&self.settings, second) {
-            Level::Over => outbox.begin(event(place, interface, second.mean, hop, &self.settings), course),
+        match interface.judge(&self.settings, levels, second) {
+            Level::Over => outbox.begin(event(place, interface, second.mean, hop, levels), course),
             Level::Between if outbox.is_active(EventKind::EgressUtilization, &key(place)) => {
-                outbox.begin(event(place, interface, second.mean, hop, &self.settings), course);
+                outbox.begin(event(place, interface, second.mean, hop, levels), course);
             }
             Level::Between => {}
             Level::Below => {
@@ -98,13 +107,13 @@ fn event(
     interface: &Interface,
     mean: u32,
     hop: &Sample<'_>,
-    settings: &EgressUtilizationSettings,
+    levels: Levels,
 ) -> Event {
     let detail = EventDetail::EgressUtilization(EgressUtilization {
         node_id: place.0,
         egress_interface: place.1,
         utilization: mean,
-        utilization_permille: settings.permille(mean),
+        utilization_permille: levels.permille(mean),
         flows: interface.flows(),
         reported_bytes: interface.reported_bytes(),
     });

@@ -166,14 +166,17 @@ impl AddressTurns {
     /// Records that the address has changed; returns the number of changes since the last announcement, if
     /// they are too many and are to be announced now.
     pub(crate) fn change(&mut self, settings: &HealthSettings, now: Nanos) -> Option<u64> {
-        let elapsed = now.since(self.began_at);
-        if elapsed > settings.window() {
-            let is_next = elapsed <= settings.window() + settings.window();
+        let window = settings.window();
+        if now.since(self.began_at) > window {
+            let is_next = now.since(self.began_at) <= window + window;
             self.before = if is_next { self.changes } else { 0 };
-            (self.began_at, self.changes) = (now, 0);
+            (self.began_at, self.changes) = (if is_next { self.began_at + window } else { now }, 0);
         }
         self.changes = self.changes.saturating_add(1);
-        let changes = self.changes.saturating_add(self.before);
+        // Those of the previous window count by how much of it is within a window of now.
+        let left = window.since(now.since(self.began_at));
+        let before = u128::from(self.before) * u128::from(left.0) / u128::from(window.0);
+        let changes = self.changes.saturating_add(u32::try_from(before).unwrap_or(u32::MAX));
         (changes >= settings.address_changes).then(|| self.signs.take(now, settings.course())).flatten()
     }
 }

@@ -14,11 +14,14 @@ use super::slots::Slots;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LatencyChangeSettings {
-    /// The latency has changed when it falls into another multiple of this many nanoseconds, rounded down to
-    /// a power of two. Default 256.
-    pub quantum_ns: u64,
+    /// The latency has changed when it differs by more than this from that of the flow's packet before,
+    /// nanoseconds. Default 256.
+    pub min_change_ns: u64,
+    /// Instead, the latency has changed when it falls into another multiple of this many nanoseconds, rounded
+    /// down to a power of two. Default: none.
+    pub quantum_ns: Option<u64>,
     /// Rising bounds in nanoseconds; if there are any, the latency has changed when it crosses one, whatever
-    /// `quantum_ns` is. Default: none. Host-INT's example: 5000, 10000, 20000, 40000, 60000, 120000.
+    /// the other settings are. Default: none. Host-INT's example: 5000, 10000, 20000, 40000, 60000, 120000.
     pub buckets_ns: Vec<u64>,
     /// Seconds without another change after which the event of an interface ends, at least 1. Default 60.
     pub quiet_s: u64,
@@ -26,16 +29,22 @@ pub struct LatencyChangeSettings {
 
 impl Default for LatencyChangeSettings {
     fn default() -> LatencyChangeSettings {
-        LatencyChangeSettings { quantum_ns: 256, buckets_ns: Vec::new(), quiet_s: 60 }
+        LatencyChangeSettings {
+            min_change_ns: 256,
+            quantum_ns: None,
+            buckets_ns: Vec::new(),
+            quiet_s: 60,
+        }
     }
 }
 
 impl LatencyChangeSettings {
-    /// Whether a latency has moved to another quantum or bucket.
+    /// Whether a latency is another than before.
     #[inline]
     fn moved(&self, old: Nanos, new: Nanos) -> bool {
         if self.buckets_ns.is_empty() {
-            let shift = self.quantum_ns.max(1).ilog2();
+            let Some(quantum) = self.quantum_ns else { return old.0.abs_diff(new.0) > self.min_change_ns };
+            let shift = quantum.max(1).ilog2();
             return old.0 >> shift != new.0 >> shift;
         }
         let bucket = |latency: Nanos| self.buckets_ns.iter().take_while(|bound| **bound <= latency.0).count();

@@ -1,5 +1,7 @@
 //! Packets that pass the same place twice.
 
+mod seen;
+
 use hashbrown::HashMap;
 use inband_model::{
     Confidence, Event, EventDetail, Flow, Hop, Loop, LoopSupport, Nanos, NodeId, Path, Severity,
@@ -10,10 +12,10 @@ use crate::book::{Course, Signs};
 use crate::flows::{FlowEntry, FlowIndex};
 use crate::network::Network;
 use crate::outbox::Outbox;
-use crate::paths::Postcard;
 use crate::report::StackState;
 use crate::sighting::Sighting;
 
+use self::seen::{Seen, SeenPackets};
 use super::detector::{Common, Detector, SeenStack};
 
 /// Detection of loops: `[events.loop]`.
@@ -48,13 +50,15 @@ pub(crate) struct State {
     settings: LoopSettings,
     /// The signs of each followed flow that has looped.
     signs: HashMap<FlowIndex, Signs>,
+    /// Packets of flows whose TTL at a node varies, as it does where they loop; at most [`MAX_VARYING`] flows.
+    varying: HashMap<FlowIndex, SeenPackets>,
 }
 
 impl Detector for State {
     type Settings = Settings;
 
     fn new(settings: &Settings, _: &Common) -> Self {
-        Self { settings: settings.clone(), signs: HashMap::new() }
+        Self { settings: settings.clone(), signs: HashMap::new(), varying: HashMap::new() }
     }
 
     #[inline]
@@ -68,18 +72,37 @@ impl Detector for State {
     fn handle_postcard(&mut self, postcard: &SeenStack<'_>, network: &Network, outbox: &mut Outbox) {
         let SeenStack { flow, sighting, .. } = *postcard;
         let entry = &network.flows[flow];
-        let known = entry.postcards.of(sighting.report.node_id);
-        if let Some(found) = known.and_then(|known| came_again(known, sighting)) {
-            self.announce(flow, entry.flow, found, sighting, outbox);
+        let Some(packet) = Seen::read(sighting) else { return };
+        let known = entry.postcards.of(sighting.report.node_id).and_then(Seen::of);
+        let varies = known.is_some_and(|known| known.ttl != packet.ttl);
+        let earlier = match self.varying.get_mut(&flow) {
+            Some(packets) => packets.replace(packet),
+            None if varies => {
+                self.follow(flow, sighting.now).and_then(|packets| packets.replace(packet))
+            }
+            None => None,
+        };
+        let came_before = [known, earlier].into_iter().flatten().find(|known| packet.came_again_after(known));
+        if let Some(known) = came_before {
+            self.announce(flow, entry.flow, came_again(&known, &packet), sighting, outbox);
         }
     }
 
     fn handle_eviction(&mut self, index: FlowIndex, _: &FlowEntry, _: Nanos, _: &mut Outbox) {
         self.signs.remove(&index);
+        self.varying.remove(&index);
     }
 }
 
 impl State {
+    /// Begins to follow the packets of a flow; `None` where there is no room.
+    fn follow(&mut self, flow: FlowIndex, now: Nanos) -> Option<&mut SeenPackets> {
+        if self.varying.len() >= MAX_VARYING {
+            self.varying.retain(|_, packets| packets.are_recent(now));
+        }
+        (self.varying.len() < MAX_VARYING).then(|| self.varying.entry(flow).or_default())
+    }
+
     fn look_at(&mut self, stack: &SeenStack<'_>, network: &Network, outbox: &mut Outbox) {
         let SeenStack { flow, sighting, .. } = *stack;
         let entry = &network.flows[flow];
@@ -134,21 +157,10 @@ fn find(settings: &LoopSettings, sighting: &Sighting<'_>, ttl_ran_out: bool) -> 
     Some(Found { hop, support, confidence })
 }
 
-/// Detects that the same packet has reached a node again after passing routers in between.
-fn came_again(known: &Postcard, sighting: &Sighting<'_>) -> Option<Found> {
-    let is_same = known.identity.is_some() && known.identity == sighting.reading.identity;
-    let is_soon = sighting.now.since(known.received_at) <= SAME_PACKET;
-    let (before, after) = known.ttl.zip(sighting.reading.ttl)?;
-    if !is_same || !is_soon || after >= before {
-        return None;
-    }
-    let hop = sighting.hops.first()?.hop;
-    let again = Hop {
-        ingress_interface: hop.ingress_interface.filter(|id| Some(*id) == known.hop.ingress_interface),
-        ..hop
-    };
-    let support = vec![LoopSupport::SmallerTtl];
-    Some(Found { hop: again, support, confidence: Confidence::Certain })
+/// The place that a packet reached again after passing routers in between.
+fn came_again(known: &Seen, packet: &Seen) -> Found {
+    let ingress = packet.hop.ingress_interface.filter(|id| Some(*id) == known.hop.ingress_interface);
+    Found { hop: Hop { ingress_interface: ingress, ..packet.hop }, support: vec![LoopSupport::SmallerTtl], confidence: Confidence::Certain }
 }
 
 impl Found {
@@ -176,7 +188,7 @@ fn repeated(sighting: &Sighting<'_>, alike: impl Fn(&Hop, &Hop) -> bool) -> Opti
     })
 }
 
-/// Time within which equal numbers and checksums mean the same packet.
-const SAME_PACKET: Nanos = Nanos::from_secs(10);
+/// Maximum number of flows whose packets are remembered: about 3 MB.
+const MAX_VARYING: usize = 1_024;
 /// Reports of a smart node on one flow are less than this apart.
 const MIN_LOOP_QUIET_S: u64 = 3;

@@ -1,7 +1,7 @@
 //! Changes of path.
 
 use hashbrown::HashMap;
-use inband_model::{Confidence, Event, EventDetail, EventKind, Nanos, PathChange, PathChangeKind, Severity};
+use inband_model::{Confidence, EndReason, Event, EventDetail, EventKind, Nanos, PathChange, PathChangeKind, Severity};
 
 use crate::book::Course;
 use crate::flows::{FLAPS, FlowEntry, FlowIndex};
@@ -76,7 +76,7 @@ fn begin(change: &SeenChange, network: &Network, outbox: &mut Outbox) {
 /// Announces the outcome of a change whose beginning has been announced.
 fn end(event: Event, outbox: &mut Outbox) {
     if outbox.is_active(EventKind::PathChange, &event.key) {
-        outbox.end(event);
+        outbox.end(event, EndReason::Over);
     }
 }
 

@@ -6,7 +6,7 @@ mod settings;
 
 use std::collections::VecDeque;
 
-use inband_model::{Event, Nanos, NodeUnits, Units};
+use inband_model::{EndReason, Event, Nanos, NodeUnits, Units};
 
 use crate::book::Course;
 use crate::deadlines::Deadlines;
@@ -41,8 +41,10 @@ pub(crate) struct State {
 enum Next {
     /// The detectors handle a step.
     Step(CongestionStep),
+    /// A begin is announced, or the episode so far, after the end of the one before.
+    Begin(Box<Event>),
     /// An end is announced, after the steps of the episode.
-    End(Box<Event>),
+    End(Box<Event>, EndReason),
 }
 
 /// A queue, and its episode while it is congested.
@@ -78,13 +80,13 @@ impl Detector for State {
     }
 
     #[inline(always)]
-    fn handle_hop(&mut self, hop: &Sample<'_>, ports: &Ports, outbox: &mut Outbox) {
+    fn handle_hop(&mut self, hop: &Sample<'_>, ports: &Ports, _: &mut Outbox) {
         let Some(index) = hop.queue else { return };
         let queue = self.queues.at(index.place(), || Queue::new(index, hop, &self.units));
         let is_congested = Episode::is_congested(&self.settings, queue.units, hop);
         if is_congested || queue.episode.is_some() {
             let utilization = ports[hop.port].mean_utilization(hop.now());
-            let due = queue.record(&self.settings, hop, is_congested, utilization, &mut self.steps, outbox);
+            let due = queue.record(&self.settings, hop, is_congested, utilization, &mut self.steps);
             if let Some(due) = due {
                 self.calm.set(due, index);
             }
@@ -100,7 +102,8 @@ impl Detector for State {
         loop {
             match self.steps.pop_front()? {
                 Next::Step(step) => return Some(step),
-                Next::End(event) => outbox.end(*event),
+                Next::Begin(event) => outbox.begin(*event, Course::COMPLETE_UNTIL_ENDED),
+                Next::End(event, reason) => outbox.end(*event, reason),
             }
         }
     }
@@ -147,17 +150,21 @@ impl Queue {
         is_congested: bool,
         utilization: Option<u32>,
         steps: &mut VecDeque<Next>,
-        outbox: &mut Outbox,
     ) -> Option<Nanos> {
+        // The report of a capture may follow the end of an episode at once.
+        self.expire(settings, hop.now(), steps);
         let is_first = self.episode.is_none();
+        if is_first && !is_congested {
+            return None;
+        }
         let is_recurring = is_first && self.recurrence.note(settings, hop.now());
         let episode = self.episode.get_or_insert_with(|| Episode::begin(settings, hop, is_recurring));
         if !is_first && !episode.goes_on(settings, self.units, hop) {
-            self.calm_down(hop.now(), utilization, steps);
+            self.calm_down(hop.now(), EndReason::Over, utilization, steps);
             return None;
         }
         if episode.is_announcement_due() {
-            outbox.begin(episode.announce(self.place), Course::COMPLETE_UNTIL_ENDED);
+            steps.push_back(Next::Begin(Box::new(episode.announce(self.place))));
         }
         episode.note_utilization(utilization);
         let due = episode.due(settings);
@@ -172,6 +179,7 @@ impl Queue {
             occupancy: hop.reading.queue().map(|queue| queue.occupancy),
             is_first,
             is_congested,
+            is_dropped: hop.is_dropped(),
             is_delayed: hop.reading.latency.is_some_and(|latency| latency > Nanos(settings.trigger_ns)),
         };
         steps.push_back(self.step(utilization, CongestionChange::Departed(departure)));
@@ -186,32 +194,36 @@ impl Queue {
         steps: &mut VecDeque<Next>,
     ) -> Option<Nanos> {
         self.is_watched = false;
-        let episode = self.episode.as_ref()?;
-        let utilization = episode.utilization();
-        if let Some(since) = episode.calm_since() {
-            if episode.due(settings) <= now {
-                self.finish(since, utilization, steps);
-                self.recurrence.clear();
-                return None;
-            }
-        } else if episode.due(settings) <= now {
-            let last_at = episode.last_at();
-            self.calm_down(last_at, utilization, steps);
-        }
+        self.expire(settings, now, steps);
         let due = self.episode.as_ref()?.due(settings);
         self.is_watched = true;
         Some(due)
     }
 
-    /// The queue is calm: ends the episode unless it is a recurring one.
+    /// Does what is due at a time: a silent queue is calm, and an episode that was calm long enough is over.
+    fn expire(&mut self, settings: &CongestionSettings, now: Nanos, steps: &mut VecDeque<Next>) {
+        while let Some(episode) = self.episode.as_ref().filter(|episode| episode.due(settings) <= now) {
+            let utilization = episode.utilization();
+            let (last_at, calm) = (episode.last_at(), episode.calm());
+            if let Some((since, reason)) = calm {
+                self.finish(since, reason, utilization, steps);
+                self.recurrence.clear();
+            } else {
+                self.calm_down(last_at, EndReason::Quiet, utilization, steps);
+            }
+        }
+    }
+
+    /// The queue is calm, as a report or silence shows: ends the episode unless it is a recurring one.
     fn calm_down(
         &mut self,
         since: Nanos,
+        reason: EndReason,
         utilization: Option<u32>,
         steps: &mut VecDeque<Next>,
     ) {
-        if self.episode.as_mut().is_some_and(|episode| episode.calm_down(since)) {
-            self.finish(since, utilization, steps);
+        if self.episode.as_mut().is_some_and(|episode| episode.calm_down(since, reason)) {
+            self.finish(since, reason, utilization, steps);
         } else {
             steps.push_back(self.step(utilization, CongestionChange::Calm));
         }
@@ -221,17 +233,20 @@ impl Queue {
     fn finish(
         &mut self,
         last_at: Nanos,
+        reason: EndReason,
         utilization: Option<u32>,
         steps: &mut VecDeque<Next>,
     ) {
+        let over = self.step(utilization, CongestionChange::Over);
         let Some(episode) = self.episode.take() else { return };
-        steps.push_back(self.step(utilization, CongestionChange::Over));
-        steps.push_back(Next::End(Box::new(episode.end(self.place, last_at))));
+        steps.push_back(over);
+        steps.push_back(Next::End(Box::new(episode.end(self.place, last_at)), reason));
     }
 
     fn step(&self, utilization: Option<u32>, change: CongestionChange) -> Next {
         let Self { index, place, units, .. } = *self;
-        Next::Step(CongestionStep { queue: index, place, units, utilization, change })
+        let is_truncated = self.episode.as_ref().is_some_and(Episode::is_truncated);
+        Next::Step(CongestionStep { queue: index, place, units, utilization, is_truncated, change })
     }
 }
 

@@ -35,6 +35,11 @@ impl<T> Slots<T> {
         self.slots.get_mut(place)?.as_mut()
     }
 
+    /// All places with their states.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
+        self.slots.iter().enumerate().filter_map(|(place, slot)| Some((place, slot.as_ref()?)))
+    }
+
     /// Forgets the state of a place, which another port or link may take.
     pub(super) fn clear(&mut self, place: usize) {
         if let Some(slot) = self.slots.get_mut(place) {

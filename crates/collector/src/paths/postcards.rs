@@ -106,8 +106,12 @@ impl Postcards {
         self.cards.iter().find(|card| card.hop.node_id == node_id)
     }
 
-    /// Removes the nodes that were silent for longer than `keep` while others reported [`MAX_MISSED`] times,
-    /// at least `settle` ago, since reports may be late; returns when the last of the removed nodes reported.
+    /// Removes the nodes that were silent for longer than `keep` and `settle`, the maximum delay of a report,
+    /// while others reported [`MAX_MISSED`] times, at least `settle` ago; returns when the last of the removed
+    /// nodes reported.
+    ///
+    /// The nodes at the end of a path are removed together: one stays until the node before it has reported
+    /// for `keep` without it, or is silent too.
     #[inline]
     pub(crate) fn expire(&mut self, now: Nanos, keep: Nanos, settle: Nanos) -> Option<Nanos> {
         let round = self.round;
@@ -125,12 +129,22 @@ impl Postcards {
         let round = self.round;
         let is_heard = |card: &Postcard| card.gone_at.is_none() && round - card.round < MAX_MISSED;
         let last_heard = self.cards.iter().filter(|card| is_heard(card)).filter_map(|card| card.place).max();
-        let is_silent = |card: &Postcard| {
+        let may_be_silent = |card: &Postcard| {
             let is_passed = card.place < last_heard;
             card.gone_at.is_none()
                 && card.behind_since.is_some_and(|since| now.since(since) >= settle)
-                && now.since(card.received_at) > keep
+                && now.since(card.received_at) > keep + settle
                 && round - card.round >= if is_passed { MAX_MISSED_BETWEEN } else { MAX_MISSED }
+        };
+        let is_left =
+            |card: &&Postcard| card.gone_at.is_none() && card.place.is_some() && !may_be_silent(card);
+        let end = self.cards.iter().filter(is_left).max_by_key(|card| card.place);
+        let end = end.map(|card| (card.place, card.received_at));
+        let is_silent = |card: &Postcard| {
+            may_be_silent(card)
+                && end.is_none_or(|(place, heard_at)| {
+                    card.place < place || heard_at.since(card.received_at) >= keep
+                })
         };
         let silent_since =
             self.cards.iter().filter(|card| is_silent(card)).map(|card| card.received_at).max()?;

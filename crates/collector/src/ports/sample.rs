@@ -41,6 +41,11 @@ impl<'a> Sample<'a> {
         self.sighting.reading.congested_queue && self.reading.hop.node_id == self.sighting.report.node_id
     }
 
+    /// Whether the reporting node dropped the packet at this hop.
+    pub(crate) fn is_dropped(&self) -> bool {
+        self.sighting.reading.dropped && self.reading.hop.node_id == self.sighting.report.node_id
+    }
+
     /// The flow of the packet.
     pub(crate) fn flow(&self) -> Option<&'a Flow> {
         self.sighting.reading.flow.as_ref()

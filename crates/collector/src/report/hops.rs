@@ -101,6 +101,23 @@ impl HopReading {
         }
     }
 
+    /// Whether a hop without a node id shows what `other` shows of its hop, at least one field.
+    pub(super) fn is_of_nobody_else(&self, other: &HopReading) -> bool {
+        let HopMetadata { interfaces, hop_latency, queue, ingress_timestamp, egress_timestamp, .. } =
+            self.metadata;
+        let other = &other.metadata;
+        let same = [
+            interfaces.zip(other.interfaces).map(|(own, other)| own == other),
+            hop_latency.zip(other.hop_latency).map(|(own, other)| own == other),
+            queue.zip(other.queue).map(|(own, other)| own == other),
+            ingress_timestamp.zip(other.ingress_timestamp).map(|(own, other)| own == other),
+            egress_timestamp.zip(other.egress_timestamp).map(|(own, other)| own == other),
+        ];
+        self.hop.node_id == NodeId::NOT_AVAILABLE
+            && same.contains(&Some(true))
+            && !same.contains(&Some(false))
+    }
+
     /// Fills missing fields from `other`, the same hop reported elsewhere.
     pub(super) fn complete_from(&mut self, other: &HopReading) {
         self.hop.ingress_interface = self.hop.ingress_interface.or(other.hop.ingress_interface);

@@ -18,10 +18,12 @@ pub(super) struct Outer {
 }
 
 /// The identity of a packet within its flow, which no node changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PacketIdentity {
-    identification: u16,
-    l4_checksum: u16,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum PacketIdentity {
+    /// Fields of its outermost headers.
+    Headers { identification: u16, l4_checksum: u16 },
+    /// The number that its source inserted.
+    Number(u32),
 }
 
 impl Outer {
@@ -56,7 +58,8 @@ impl Outer {
 fn identity(packet: &[u8], layers: &Layers, identification: u16) -> Option<PacketIdentity> {
     let udp = layers.udp(packet).map(|udp| udp.checksum.get());
     let l4_checksum = udp.or_else(|| layers.tcp(packet).map(|tcp| tcp.checksum.get()))?;
-    (l4_checksum != 0 && identification != 0).then_some(PacketIdentity { identification, l4_checksum })
+    (l4_checksum != 0 && identification != 0)
+        .then_some(PacketIdentity::Headers { identification, l4_checksum })
 }
 
 /// Length of the IPv6 header, which its payload length does not include.

@@ -219,7 +219,7 @@ fn events() -> EventSettings {
         },
         latency_spike: SpikeSettings { least_ns: CONGESTED_NS, ..SpikeSettings::default() },
         latency_change: LatencyChangeSettings {
-            quantum_ns: 64 * CONGESTED_NS,
+            min_change_ns: 64 * CONGESTED_NS,
             ..LatencyChangeSettings::default()
         },
         latency_objective: LatencyObjectiveSettings {

@@ -36,7 +36,17 @@ pub struct LossDetector {
 struct State {
     numbers: Numbers,
     source: Source,
+    /// The interface of its latest packet.
+    egress: u16,
     seen_at: u64,
+}
+
+impl State {
+    /// Closes the gaps for which `is_closed`, given their opening time, is true; they are losses of `flow`.
+    fn close(&mut self, flow: FiveTuple, is_closed: impl Fn(u64) -> bool) -> impl Iterator<Item = Loss> {
+        let Self { ref mut numbers, source, egress, .. } = *self;
+        numbers.close(is_closed).map(move |gap| Loss { flow, source, egress, gap })
+    }
 }
 
 /// The source that numbers the packets of a flow.
@@ -55,6 +65,9 @@ pub struct Loss {
     pub flow: FiveTuple,
     /// The source that numbers it.
     pub source: Source,
+    /// The interface of the sink through which its latest packet left; for Host-INT, which has one interface,
+    /// the one by which it arrived.
+    pub egress: u16,
     /// The gap.
     pub gap: Gap,
 }
@@ -98,8 +111,15 @@ impl LossDetector {
         }
     }
 
-    /// Records a packet of `flow` with the source's `number`, received at `now`.
-    pub fn handle_packet(&mut self, flow: FiveTuple, source: Source, number: u32, now: u64) -> Arrival {
+    /// Records a packet of `flow` with the source's `number`, received at `now`, that leaves by `egress`.
+    pub fn handle_packet(
+        &mut self,
+        flow: FiveTuple,
+        source: Source,
+        egress: u16,
+        number: u32,
+        now: u64,
+    ) -> Arrival {
         self.handle_timeout(now);
         let is_full = self.flows.len() >= self.most_flows;
         let state = match self.flows.entry(flow) {
@@ -109,19 +129,18 @@ impl LossDetector {
                 return Arrival::Unknown;
             }
             Entry::Vacant(entry) => {
-                entry.insert(State { numbers: Numbers::new(number), source, seen_at: now });
+                entry.insert(State { numbers: Numbers::new(number), source, egress, seen_at: now });
                 self.counts.in_order += 1;
                 return Arrival::InOrder;
             }
         };
-        state.seen_at = now;
-        let loss = |gap| Loss { flow, source: state.source, gap };
-        let closed = state.numbers.close(|opened_at| is_over(opened_at, now, self.hold_ns));
-        self.lost.extend(closed.map(loss));
+        (state.seen_at, state.egress) = (now, egress);
+        let hold_ns = self.hold_ns;
+        self.lost.extend(state.close(flow, |opened_at| is_over(opened_at, now, hold_ns)));
         let arrival = state.numbers.take(number, now);
         if arrival == Arrival::Restart {
             // The gaps of the previous numbering can no longer be filled.
-            self.lost.extend(state.numbers.close(|_| true).map(loss));
+            self.lost.extend(state.close(flow, |_| true));
             state.numbers = Numbers::new(number);
             state.source = source;
         }
@@ -139,8 +158,7 @@ impl LossDetector {
         let (hold_ns, idle_ns, lost) = (self.hold_ns, self.idle_ns, &mut self.lost);
         self.flows.retain(|flow, state| {
             let is_silent = is_over(state.seen_at, now, idle_ns);
-            let closed = state.numbers.close(|opened_at| is_silent || is_over(opened_at, now, hold_ns));
-            lost.extend(closed.map(|gap| Loss { flow: *flow, source: state.source, gap }));
+            lost.extend(state.close(*flow, |opened_at| is_silent || is_over(opened_at, now, hold_ns)));
             !is_silent
         });
     }
@@ -148,8 +166,7 @@ impl LossDetector {
     /// Closes every gap, as at the end of a run.
     pub fn flush(&mut self) {
         for (flow, state) in &mut self.flows {
-            let closed = state.numbers.close(|_| true);
-            self.lost.extend(closed.map(|gap| Loss { flow: *flow, source: state.source, gap }));
+            self.lost.extend(state.close(*flow, |_| true));
         }
     }
 

@@ -15,12 +15,12 @@ use super::headers::headers;
 const DS_MD_BITS: u16 = 0x8000;
 
 impl Loss {
-    /// The summary of a sink with this id and egress interface.
+    /// The summary of a sink with this id.
     #[must_use]
-    pub fn summary(&self, sink: u32, egress: u16) -> DropSummary {
+    pub fn summary(&self, sink: u32) -> DropSummary {
         let gap =
             Gap { seen_at_s: seconds(self.gap.opened_at), sequence: self.gap.after, count: self.gap.missing };
-        DropSummary::new(self.source.node_id, sink, self.source.ingress, egress, gap)
+        DropSummary::new(self.source.node_id, sink, self.source.ingress, self.egress, gap)
     }
 
     /// The report of Host-INT, with the report's number and the time, nanoseconds since 1970.

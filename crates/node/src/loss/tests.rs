@@ -14,6 +14,7 @@ use super::{Arrival, Gap, Loss, LossCounts, LossDetector, Source};
 const HOLD: u64 = 200_000_000;
 const IDLE: u64 = 120_000_000_000;
 const SOURCE: Source = Source { node_id: 7, ingress: 3 };
+const EGRESS: u16 = 5;
 
 fn flow(port: u16) -> FiveTuple {
     FiveTuple {
@@ -125,7 +126,7 @@ proptest! {
         for (number, gap_ms) in arrivals(&fates).into_iter().zip(gaps_ms.into_iter().cycle()) {
             now += gap_ms * 1_000_000;
             model.arrive(number, now);
-            detector.handle_packet(flow(1), SOURCE, wire(base, number), now);
+            detector.handle_packet(flow(1), SOURCE, EGRESS, wire(base, number), now);
         }
         model.close(|_| true);
         detector.flush();
@@ -147,7 +148,7 @@ proptest! {
             let mut model = Model::default();
             for number in arrivals(fates) {
                 model.arrive(number, 0);
-                detector.handle_packet(flow(1), SOURCE, wire(base, number), 0);
+                detector.handle_packet(flow(1), SOURCE, EGRESS, wire(base, number), 0);
             }
             model.close(|_| true);
             expected.in_order += model.counts.in_order;
@@ -167,25 +168,25 @@ proptest! {
 fn a_gap_is_a_loss_after_the_hold_time_and_not_before() {
     let mut detector = LossDetector::new(10, HOLD, IDLE);
     for number in [1, 2, 5] {
-        assert_eq!(detector.handle_packet(flow(1), SOURCE, number, 1000), Arrival::InOrder);
+        assert_eq!(detector.handle_packet(flow(1), SOURCE, EGRESS, number, 1000), Arrival::InOrder);
     }
     detector.handle_timeout(1000 + HOLD - 1);
     assert_eq!(detector.poll_loss(), None);
     detector.handle_timeout(1000 + HOLD + 10_000_000);
     let gap = Gap { after: 2, missing: 2, opened_at: 1000 };
-    assert_eq!(detector.poll_loss(), Some(Loss { flow: flow(1), source: SOURCE, gap }));
+    assert_eq!(detector.poll_loss(), Some(Loss { flow: flow(1), source: SOURCE, egress: EGRESS, gap }));
     assert_eq!(detector.poll_loss(), None);
-    assert_eq!(detector.handle_packet(flow(1), SOURCE, 3, 2 * HOLD + 1000), Arrival::Late);
-    assert_eq!(detector.handle_packet(flow(1), SOURCE, 3, 2 * HOLD + 1000), Arrival::Duplicate);
+    assert_eq!(detector.handle_packet(flow(1), SOURCE, EGRESS, 3, 2 * HOLD + 1000), Arrival::Late);
+    assert_eq!(detector.handle_packet(flow(1), SOURCE, EGRESS, 3, 2 * HOLD + 1000), Arrival::Duplicate);
 }
 
 #[test]
 fn numbers_wrap_without_a_gap() {
     let mut detector = LossDetector::new(10, HOLD, IDLE);
     for number in [u32::MAX - 1, u32::MAX, 0, 1] {
-        assert_eq!(detector.handle_packet(flow(1), SOURCE, number, 0), Arrival::InOrder);
+        assert_eq!(detector.handle_packet(flow(1), SOURCE, EGRESS, number, 0), Arrival::InOrder);
     }
-    assert_eq!(detector.handle_packet(flow(1), SOURCE, 4, 0), Arrival::InOrder);
+    assert_eq!(detector.handle_packet(flow(1), SOURCE, EGRESS, 4, 0), Arrival::InOrder);
     detector.flush();
     assert_eq!(detector.poll_loss().map(|loss| (loss.gap.after, loss.gap.missing)), Some((1, 2)));
 }
@@ -194,9 +195,9 @@ fn numbers_wrap_without_a_gap() {
 fn more_gaps_than_there_is_room_for_become_one_and_no_packet_is_forgotten() {
     let mut detector = LossDetector::new(10, HOLD, IDLE);
     for number in (1..=201).step_by(2) {
-        detector.handle_packet(flow(1), SOURCE, number, 0);
+        detector.handle_packet(flow(1), SOURCE, EGRESS, number, 0);
     }
-    assert_eq!(detector.handle_packet(flow(1), SOURCE, 198, 0), Arrival::Reordered);
+    assert_eq!(detector.handle_packet(flow(1), SOURCE, EGRESS, 198, 0), Arrival::Reordered);
     detector.flush();
     assert_eq!(lost_numbers(&mut detector), 99);
 }
@@ -205,12 +206,12 @@ fn more_gaps_than_there_is_room_for_become_one_and_no_packet_is_forgotten() {
 fn flows_are_counted_apart_and_forgotten_after_silence() {
     let mut detector = LossDetector::new(2, HOLD, IDLE);
     for port in 1..=3 {
-        detector.handle_packet(flow(port), SOURCE, 1, 0);
+        detector.handle_packet(flow(port), SOURCE, EGRESS, 1, 0);
     }
     assert_eq!((detector.counts().in_order, detector.counts().unknown), (2, 1));
     detector.handle_timeout(IDLE);
-    assert_eq!(detector.handle_packet(flow(3), SOURCE, 9, IDLE), Arrival::InOrder);
-    assert_eq!(detector.handle_packet(flow(1), SOURCE, 9, IDLE), Arrival::InOrder, "it begins anew");
+    assert_eq!(detector.handle_packet(flow(3), SOURCE, EGRESS, 9, IDLE), Arrival::InOrder);
+    assert_eq!(detector.handle_packet(flow(1), SOURCE, EGRESS, 9, IDLE), Arrival::InOrder, "it begins anew");
     detector.flush();
     assert_eq!(detector.poll_loss(), None);
 }
@@ -218,8 +219,8 @@ fn flows_are_counted_apart_and_forgotten_after_silence() {
 #[test]
 fn a_loss_is_told_in_the_format_of_host_int() {
     let gap = Gap { after: 41, missing: 3, opened_at: 1_700_000_000_900_000_000 };
-    let loss = Loss { flow: flow(0x1234), source: SOURCE, gap };
-    let summary = loss.summary(9, 5);
+    let loss = Loss { flow: flow(0x1234), source: SOURCE, egress: EGRESS, gap };
+    let summary = loss.summary(9);
 
     let mut out = [0xa5; 100];
     let length = loss.host_int(summary, 17, 1_700_000_001_200_000_000).write(&mut out).unwrap();
@@ -236,8 +237,8 @@ fn a_loss_is_told_in_the_format_of_host_int() {
 #[test]
 fn a_loss_is_told_in_a_report_2_0_with_the_summary_of_host_int_as_its_domain_metadata() {
     let gap = Gap { after: 41, missing: 3, opened_at: 0 };
-    let loss = Loss { flow: flow(0x1234), source: SOURCE, gap };
-    let summary = loss.summary(9, 5);
+    let loss = Loss { flow: flow(0x1234), source: SOURCE, egress: EGRESS, gap };
+    let summary = loss.summary(9);
 
     let mut datagram = vec![0x20, 0, 0, 1, 0, 0, 0, 9];
     let report = loss.with_report(&summary, 0x4849, |draft| {
@@ -269,8 +270,9 @@ fn a_report_2_0_tells_the_flow_of_a_loss_whatever_it_is() {
         FiveTuple { protocol: 132, source_port: 0, destination_port: 0, ..flow(0x1234) },
     ];
     for flow in flows {
-        let loss = Loss { flow, source: SOURCE, gap: Gap { after: 41, missing: 3, opened_at: 0 } };
-        let told = loss.with_report(&loss.summary(9, 5), 0x4849, |draft| {
+        let loss =
+            Loss { flow, source: SOURCE, egress: EGRESS, gap: Gap { after: 41, missing: 3, opened_at: 0 } };
+        let told = loss.with_report(&loss.summary(9), 0x4849, |draft| {
             dissect(Link::Ip, draft.inner, &CodePoints::NONE, Strictness::Whole).flow
         });
         assert_eq!(told, Some(flow));

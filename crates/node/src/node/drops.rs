@@ -53,8 +53,8 @@ impl Node {
         let node_id = self.profile.identity.node_id.unwrap_or(u32::MAX);
         let source = Source { node_id, ingress: drops.ingress };
         let gap = Gap { after: 0, missing: drops.packets, opened_at: drops.since };
-        let loss = Loss { flow: drops.flow, source, gap };
-        let summary = loss.summary(node_id, drops.egress);
+        let loss = Loss { flow: drops.flow, source, egress: drops.egress, gap };
+        let summary = loss.summary(node_id);
         self.sessions.report_loss(&loss, &summary, self.profile.loss.domain, now, &mut self.counters);
     }
 

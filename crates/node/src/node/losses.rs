@@ -60,13 +60,13 @@ impl Node {
     ) {
         let Some(losses) = &mut self.losses else { return };
         losses.clock = visit.hop.device.clock().unwrap_or(losses.clock);
-        losses.egress = match location.version {
+        let egress = match location.version {
             // host-int-0.5/packet-10: a host has one port, and reports it twice.
             Version::HostInt0_5 => visit.hop.ingress.id,
             _ => visit.hop.egress.id,
         };
         let flow = flow_before_int(packet, &visit.layers, location);
-        losses.detector.handle_packet(flow, source, number, losses.clock);
+        losses.detector.handle_packet(flow, source, egress, number, losses.clock);
         self.report_losses();
     }
 
@@ -91,7 +91,7 @@ impl Node {
         let Some(losses) = &mut self.losses else { return };
         while let Some(loss) = losses.detector.poll_loss() {
             self.counters.count(Outcome::LossFound);
-            let summary = loss.summary(self.profile.identity.node_id.unwrap_or(u32::MAX), losses.egress);
+            let summary = loss.summary(self.profile.identity.node_id.unwrap_or(u32::MAX));
             let (domain, now) = (self.profile.loss.domain, losses.clock);
             self.sessions.report_loss(&loss, &summary, domain, now, &mut self.counters);
         }

@@ -84,6 +84,11 @@ impl LinkClock {
         self.latency.summary()
     }
 
+    /// When a packet was last seen on the link, to a second.
+    pub(super) fn heard_at(&self) -> Nanos {
+        self.second.map_or(Nanos::ZERO, |(began_at, _)| began_at)
+    }
+
     /// The lowest time so far, below zero where the clocks disagree.
     pub(super) fn lowest_ns(&self) -> i64 {
         self.lowest_ns

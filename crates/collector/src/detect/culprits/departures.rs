@@ -27,6 +27,7 @@ struct Departure {
     came_at: u64,
     left_at: u64,
     is_delayed: bool,
+    is_dropped: bool,
     report: ReportReference,
 }
 
@@ -34,8 +35,8 @@ impl Departures {
     /// Records a packet that left the queue, if its flow is known.
     pub(super) fn record(&mut self, departure: &congestion::Departure) {
         let Some(flow) = departure.flow else { return };
-        let congestion::Departure { bytes, came_at, left_at, is_delayed, report, .. } = *departure;
-        let departure = Departure { flow, bytes, came_at, left_at, is_delayed, report };
+        let congestion::Departure { bytes, came_at, left_at, is_delayed, is_dropped, report, .. } = *departure;
+        let departure = Departure { flow, bytes, came_at, left_at, is_delayed, is_dropped, report };
         if self.departures.len() < MAX_DEPARTURES {
             self.departures.push(departure);
         } else {
@@ -54,9 +55,11 @@ impl Departures {
     /// reported packet.
     pub(super) fn culprits(&self, settings: &CulpritSettings, place: Place) -> Option<Event> {
         let residence = |departure: &&Departure| departure.left_at.saturating_sub(departure.came_at);
-        let worst = *self.departures.iter().max_by_key(residence)?;
+        let left = self.departures.iter().filter(|departure| !departure.is_dropped);
+        let worst = left.max_by_key(residence)?;
         let is_before = |other: &&Departure| {
-            (worst.came_at..=worst.left_at).contains(&other.left_at) && other.report != worst.report
+            let is_within = (worst.came_at..=worst.left_at).contains(&other.left_at);
+            is_within && !other.is_dropped && !std::ptr::eq(*other, worst)
         };
         let before: Vec<&Departure> = self.departures.iter().filter(is_before).collect();
         let mut by_flow: BTreeMap<Flow, u64> = BTreeMap::new();
@@ -88,7 +91,7 @@ impl Departures {
             reported_bytes: bytes,
             coverage_permille: coverage,
         };
-        Some(event(detail, place, &worst, &before))
+        Some(event(detail, place, worst, &before))
     }
 
     /// The delayed flows that sent hardly anything.

@@ -4,7 +4,7 @@ use inband_model::{FillingFlow, Flow, Nanos};
 
 use crate::ports::Sample;
 
-use super::settings::EgressUtilizationSettings;
+use super::settings::{EgressUtilizationSettings, Levels};
 
 /// An egress interface that is busy.
 #[derive(Debug)]
@@ -85,11 +85,16 @@ impl Interface {
     }
 
     /// Judges a completed second.
-    pub(super) fn judge(&mut self, settings: &EgressUtilizationSettings, second: Second) -> Level {
-        if !settings.is_busy(second.mean) {
+    pub(super) fn judge(
+        &mut self,
+        settings: &EgressUtilizationSettings,
+        levels: Levels,
+        second: Second,
+    ) -> Level {
+        if !levels.is_busy(second.mean) {
             return Level::Below;
         }
-        if !settings.is_nearly_full(second.mean) {
+        if !levels.is_nearly_full(second.mean) {
             self.over_since = None;
             return Level::Between;
         }

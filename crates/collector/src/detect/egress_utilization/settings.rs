@@ -1,6 +1,6 @@
 //! Settings of nearly full egress interfaces.
 
-use inband_model::Nanos;
+use inband_model::{Nanos, NodeUnits};
 use serde::{Deserialize, Serialize};
 
 /// When an egress interface is nearly full: `[events.egress_utilization]`.
@@ -14,7 +14,8 @@ pub struct EgressUtilizationSettings {
     pub for_s: u64,
     /// Mean utilization below which the event ends, thousandths. Default 800.
     pub below_permille: u64,
-    /// The value of egress utilization that means a full link. Default 10,000: hundredths of a percent.
+    /// The value of egress utilization that means a full link, at nodes without `utilization_full` in the
+    /// names file. Default 10,000: hundredths of a percent.
     pub full_utilization: u32,
     /// Interfaces that are followed at the same time: those above `below_permille`. Default 1024: about 2 MB.
     pub max_interfaces: usize,
@@ -33,28 +34,42 @@ impl Default for EgressUtilizationSettings {
 }
 
 impl EgressUtilizationSettings {
-    /// A level in thousandths of a full link.
-    pub(super) fn permille(&self, level: u32) -> u64 {
-        u64::from(level) * 1_000 / u64::from(self.full_utilization.max(1))
-    }
-
-    /// Whether a level is high enough to follow the interface and to keep an event active.
-    pub(super) fn is_busy(&self, level: u32) -> bool {
-        u64::from(level) * 1_000 >= self.full(self.below_permille.min(self.above_permille))
-    }
-
-    /// Whether a level counts as nearly full.
-    pub(super) fn is_nearly_full(&self, level: u32) -> bool {
-        u64::from(level) * 1_000 > self.full(self.above_permille)
-    }
-
-    fn full(&self, permille: u64) -> u64 {
-        u64::from(self.full_utilization).saturating_mul(permille)
+    /// The levels of an interface, in the units of its node.
+    pub(super) fn levels(&self, units: NodeUnits) -> Levels {
+        let full = units.utilization_full.unwrap_or(self.full_utilization);
+        let (above, below) = (self.above_permille, self.below_permille.min(self.above_permille));
+        Levels { full: u64::from(full.max(1)), above_permille: above, below_permille: below }
     }
 
     /// How long an interface may be silent before its state is unknown.
     pub(super) fn quiet(&self) -> Nanos {
         Nanos::from_secs(self.for_s.clamp(MIN_QUIET_S, MAX_QUIET_S))
+    }
+}
+
+/// What a value of egress utilization of one interface means.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Levels {
+    /// The value that means a full link, at least 1.
+    full: u64,
+    above_permille: u64,
+    below_permille: u64,
+}
+
+impl Levels {
+    /// A value in thousandths of a full link.
+    pub(super) fn permille(self, value: u32) -> u64 {
+        u64::from(value) * 1_000 / self.full
+    }
+
+    /// Whether a value is high enough to follow the interface and to keep an event active.
+    pub(super) fn is_busy(self, value: u32) -> bool {
+        u64::from(value) * 1_000 >= self.full.saturating_mul(self.below_permille)
+    }
+
+    /// Whether a value counts as nearly full.
+    pub(super) fn is_nearly_full(self, value: u32) -> bool {
+        u64::from(value) * 1_000 > self.full.saturating_mul(self.above_permille)
     }
 }
 

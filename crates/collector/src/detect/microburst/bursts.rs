@@ -67,15 +67,18 @@ impl Bursts {
         burst.peak_occupancy = burst.peak_occupancy.max(departure.occupancy);
     }
 
-    /// Ends the current burst and judges it.
+    /// Ends the current burst and judges it; how long it was is unknown where its reports were cut short.
     pub(super) fn close(
         &mut self,
         settings: &MicroburstSettings,
         step: &CongestionStep,
         outbox: &mut Outbox,
     ) {
-        let CongestionStep { place, units, utilization, .. } = *step;
+        let CongestionStep { place, units, utilization, is_truncated, .. } = *step;
         let Some(burst) = self.burst.take() else { return };
+        if is_truncated {
+            return;
+        }
         let duration = Nanos(burst.ended_at.saturating_sub(burst.began_at));
         let full = u64::from(units.utilization_full.unwrap_or(settings.full_utilization));
         let is_busy =

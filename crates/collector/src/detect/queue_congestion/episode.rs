@@ -1,7 +1,7 @@
 //! An episode of congestion: when it begins, continues and ends.
 
 use inband_model::{
-    Confidence, CongestionPhase, Event, EventDetail, Nanos, NodeUnits, Phase, QueueCongestion,
+    Confidence, CongestionPhase, EndReason, Event, EventDetail, Nanos, NodeUnits, Phase, QueueCongestion,
     ReportReference, Severity,
 };
 
@@ -26,8 +26,8 @@ pub(super) struct Episode {
     episodes: u64,
     /// Whether the queue is congested repeatedly, so that a calm moment is not yet the end.
     is_recurring: bool,
-    /// Since when a recurring episode has been calm; `None`: it is congested.
-    calm_since: Option<Nanos>,
+    /// Since when a recurring episode has been calm, and what shows it; `None`: it is congested.
+    calm: Option<(Nanos, EndReason)>,
 }
 
 impl Episode {
@@ -45,7 +45,7 @@ impl Episode {
             utilization: None,
             episodes: 1,
             is_recurring,
-            calm_since: None,
+            calm: None,
         };
         episode.take(sample);
         episode
@@ -68,12 +68,12 @@ impl Episode {
         sample: &Sample<'_>,
     ) -> bool {
         if Episode::is_congested(settings, units, sample) {
-            let was_calm = self.calm_since.take().is_some() || self.quiet_at(settings) <= sample.now();
+            let was_calm = self.calm.take().is_some() || self.quiet_at(settings) <= sample.now();
             self.episodes += u64::from(was_calm);
             self.take(sample);
             return true;
         }
-        if self.calm_since.is_some() {
+        if self.calm.is_some() {
             return false;
         }
         if self.queue_reports > 0 {
@@ -86,15 +86,16 @@ impl Episode {
         true
     }
 
-    /// Records that the queue has been calm since a time; returns whether that ends the episode.
-    pub(super) fn calm_down(&mut self, since: Nanos) -> bool {
-        self.calm_since.get_or_insert(since);
+    /// Records that the queue has been calm since a time, as a report or silence shows; returns whether that
+    /// ends the episode.
+    pub(super) fn calm_down(&mut self, since: Nanos, reason: EndReason) -> bool {
+        self.calm.get_or_insert((since, reason));
         !self.is_recurring
     }
 
-    /// Since when the queue has been calm; `None`: it is congested.
-    pub(super) fn calm_since(&self) -> Option<Nanos> {
-        self.calm_since
+    /// Since when the queue has been calm, and what shows it; `None`: it is congested.
+    pub(super) fn calm(&self) -> Option<(Nanos, EndReason)> {
+        self.calm
     }
 
     /// When the queue counts as calm if no further report arrives.
@@ -104,7 +105,12 @@ impl Episode {
 
     /// When a calm recurring episode ends, and any other counts as calm.
     pub(super) fn due(&self, settings: &CongestionSettings) -> Nanos {
-        self.calm_since.map_or(self.quiet_at(settings), |since| since + settings.recurring_quiet())
+        self.calm.map_or(self.quiet_at(settings), |(since, _)| since + settings.recurring_quiet())
+    }
+
+    /// Whether the node has used up its quota of queue reports.
+    pub(super) fn is_truncated(&self) -> bool {
+        self.queue_reports >= self.quota.max(1)
     }
 
     /// Mean utilisation of the interface over a second, latest known value.
@@ -154,7 +160,7 @@ impl Episode {
             phase,
             peak_latency: self.peak_latency,
             peak_occupancy: self.peak_occupancy,
-            truncated: self.queue_reports >= self.quota,
+            truncated: self.is_truncated(),
             episodes: self.episodes,
         };
         let mut evidence = vec![self.first];
