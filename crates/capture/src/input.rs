@@ -16,6 +16,10 @@ impl<R: Read> Input<R> {
         Self { source, at: 0 }
     }
 
+    pub(crate) fn source(&self) -> &R {
+        &self.source
+    }
+
     /// Bytes read so far.
     pub(crate) fn at(&self) -> u64 {
         self.at

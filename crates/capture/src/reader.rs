@@ -44,6 +44,11 @@ impl<R: Read> Reader<R> {
         Ok(Self { input, kind, records: 0, finished: false })
     }
 
+    /// The source.
+    pub fn source(&self) -> &R {
+        self.input.source()
+    }
+
     /// The format of the file.
     pub fn format(&self) -> Format {
         match &self.kind {

@@ -57,6 +57,14 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&self.scratch)
     }
 
+    /// Passes on what the output holds back.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     /// Flushes the output and returns it.
     ///
     /// # Errors

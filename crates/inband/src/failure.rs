@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use anyhow::Error;
 use inband::config::ConfigError;
 
+use crate::note::note;
+
 /// Why a subcommand failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -29,15 +31,15 @@ impl Failure {
         match self {
             Self::Work(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
             Self::Work(error) => {
-                eprintln!("error: {error:#}");
+                note!("error: {error:#}");
                 ExitCode::from(1)
             }
             Self::Usage(error) => {
-                eprintln!("error: {error:#}");
+                note!("error: {error:#}");
                 ExitCode::from(2)
             }
             Self::Damaged(error) => {
-                eprintln!("error: {error:#}");
+                note!("error: {error:#}");
                 ExitCode::from(3)
             }
         }

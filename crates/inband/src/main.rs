@@ -12,6 +12,7 @@ mod input;
 mod lab;
 mod node;
 mod node_config;
+mod note;
 mod number;
 mod query;
 mod signals;

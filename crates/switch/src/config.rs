@@ -1,9 +1,11 @@
 //! Checks of a switch's configuration, made before anything is changed.
 
+use std::net::SocketAddr;
+
 use inband_linux::device::{self, Device};
 use inband_linux::netlink::Netlink;
 use inband_node::NodeConfig;
-use inband_node::config::{Datapath, Forwarding, FrameIo, InterfaceConfig};
+use inband_node::config::{Datapath, Forwarding, FrameIo, InterfaceConfig, ReportConfig, ReportFilter};
 
 use crate::error::SwitchError;
 
@@ -11,7 +13,8 @@ use crate::error::SwitchError;
 ///
 /// # Errors
 /// The first setting that is invalid, or not supported by this build.
-pub(crate) fn check(config: &NodeConfig) -> Result<(), SwitchError> {
+pub fn check(config: &NodeConfig) -> Result<(), SwitchError> {
+    metrics_address(config)?;
     if config.switch.datapath == Datapath::Kernel && config.switch.io == FrameIo::AfXdp {
         return Err(SwitchError::config(
             "switch.io",
@@ -36,6 +39,16 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), SwitchError> {
         }
     }
     check_statics(config)
+}
+
+/// Where metrics are served; `None`: nowhere.
+///
+/// # Errors
+/// It is not an address and a port.
+pub fn metrics_address(config: &NodeConfig) -> Result<Option<SocketAddr>, SwitchError> {
+    let text = &config.switch.metrics;
+    let mistake = |_| SwitchError::config("switch.metrics", format!("`{text}` is not an address and a port"));
+    if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(mistake) }
 }
 
 fn check_interface(interface: &InterfaceConfig) -> Result<(), SwitchError> {
@@ -139,8 +152,35 @@ pub(crate) fn check_reload(old: &NodeConfig, new: &NodeConfig) -> Result<(), Swi
         let interfaces = config.interfaces.iter();
         interfaces.map(|port| (port.id, port.device.clone(), port.priorities, port.edge, port.mtu)).collect()
     };
-    same("interface", unchanging(old) == unchanging(new))
+    same("interface", unchanging(old) == unchanging(new))?;
+    let fixed = fixed(old).into_iter().zip(fixed(new));
+    fixed.into_iter().try_for_each(|((key, old), (_, new))| same(key, old == new))
+}
+
+/// The remaining settings that cannot change while a switch runs, as text to be compared.
+fn fixed(config: &NodeConfig) -> [(&'static str, String); 10] {
+    let NodeConfig {
+        node, encapsulation, source, probes, domains, sink, mtu, checksum, loss, switch, ..
+    } = config;
+    // The filter can change, as its thresholds in [smart] can.
+    let report = ReportConfig { filter: ReportFilter::None, ..config.report.clone() };
+    let levels = config.interfaces.iter().map(|port| (port.level2_id, port.accept_int));
+    [
+        ("node", format!("{node:?}")),
+        ("interface", format!("{:?}", levels.collect::<Vec<_>>())),
+        ("encapsulation", format!("{encapsulation:?}")),
+        ("source", format!("{source:?} {probes:?}")),
+        ("domain", format!("{domains:?}")),
+        ("sink", format!("{sink:?} {loss:?}")),
+        ("mtu", format!("{mtu:?}")),
+        ("checksum", format!("{checksum:?}")),
+        ("report", format!("{report:?}")),
+        ("switch", format!("{switch:?}")),
+    ]
 }
 
 /// The minimum size for one frame.
 const MIN_QUEUE_BYTES: u32 = 1_600;
+
+#[cfg(test)]
+mod tests;

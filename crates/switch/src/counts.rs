@@ -2,7 +2,9 @@
 
 use std::io;
 
+use inband_host::drops;
 use inband_node::InterfaceCounters;
+use inband_wire::drop_reason::Table;
 use rustix::io::Errno;
 
 /// Why a frame is dropped. The names are those in `/metrics`.
@@ -12,8 +14,12 @@ pub enum Cause {
     QueueFull,
     /// No route leads to its destination, or only one by a foreign device.
     NoRoute,
-    /// A route drops it.
-    RouteDrop,
+    /// A route says that its destination is unreachable.
+    RouteUnreachable,
+    /// A route prohibits it.
+    RouteProhibit,
+    /// A route drops it and tells nobody.
+    RouteBlackhole,
     /// Its time to live is used up.
     TtlExceeded,
     /// The next hop's Ethernet address is unknown.
@@ -34,10 +40,12 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::QueueFull,
         Self::NoRoute,
-        Self::RouteDrop,
+        Self::RouteUnreachable,
+        Self::RouteProhibit,
+        Self::RouteBlackhole,
         Self::TtlExceeded,
         Self::NeighbourUnresolved,
         Self::TooBig,
@@ -54,7 +62,9 @@ impl Cause {
         match self {
             Self::QueueFull => "queue_full",
             Self::NoRoute => "no_route",
-            Self::RouteDrop => "route_drop",
+            Self::RouteUnreachable => "route_unreachable",
+            Self::RouteProhibit => "route_prohibit",
+            Self::RouteBlackhole => "route_blackhole",
             Self::TtlExceeded => "ttl_exceeded",
             Self::NeighbourUnresolved => "neighbour_unresolved",
             Self::TooBig => "too_big",
@@ -72,19 +82,22 @@ impl Cause {
         if is_too_long { Self::TooBig } else { Self::DeviceRefused }
     }
 
-    /// The code in drop reports; `None`: such drops are a switch's normal work, and are not reported.
-    pub(crate) const fn code(self, tail_drop: u8) -> Option<u8> {
-        match self {
-            Self::QueueFull => Some(tail_drop),
-            Self::NoRoute => Some(29),
-            Self::RouteDrop => Some(207),
-            Self::TtlExceeded => Some(26),
-            Self::NeighbourUnresolved => Some(195),
-            Self::TooBig => Some(200),
-            Self::Malformed => Some(198),
-            Self::DeviceRefused => Some(196),
-            Self::SameInterface | Self::NotForwarded | Self::Segmentation => None,
-        }
+    /// The code in drop reports, as where Linux forwards; `None`: such drops are a switch's normal work, and
+    /// are not reported.
+    pub(crate) const fn code(self, table: Table, is_ipv6: bool) -> Option<u8> {
+        let cause = match self {
+            Self::QueueFull => drops::Cause::TrafficManager,
+            Self::NoRoute | Self::RouteUnreachable => drops::Cause::RouteMiss,
+            Self::RouteProhibit => drops::Cause::AclDeny,
+            Self::RouteBlackhole => drops::Cause::RouteDrop { is_ipv6 },
+            Self::TtlExceeded => drops::Cause::TtlZero,
+            Self::NeighbourUnresolved => drops::Cause::NeighborUnresolved,
+            Self::TooBig => drops::Cause::MtuExceeded,
+            Self::Malformed => drops::Cause::Malformed,
+            Self::DeviceRefused => drops::Cause::DeviceDown,
+            Self::SameInterface | Self::NotForwarded | Self::Segmentation => return None,
+        };
+        Some(cause.code(table))
     }
 }
 
@@ -143,3 +156,6 @@ impl Counts {
         Cause::ALL.into_iter().zip(self.drops)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,6 +30,7 @@ mod telemetry;
 mod timer;
 mod waiting;
 
+pub use config::{check, metrics_address};
 pub use counts::Cause;
 pub use engine::Switch;
 pub use error::SwitchError;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use inband_linux::connected::Outcomes;
 use inband_node::{Core, Frame, Node, NodeConfig, OwnPacket, Passage, Profile, Verdict};
 use inband_wire::Link;
+use inband_wire::drop_reason::Table;
 
 use crate::counts::Cause;
 use crate::error::SwitchError;
@@ -17,8 +18,8 @@ use crate::reports::Senders;
 pub(crate) struct Telemetry {
     node: Node,
     senders: Senders,
-    /// The code of packets dropped from a full queue.
-    tail_drop: u8,
+    /// The table of drop reasons.
+    table: Table,
     /// Whether reports are grouped.
     groups_reports: bool,
     /// Whether the device's counters are used.
@@ -31,7 +32,7 @@ impl Telemetry {
             reads_counters: profile.reads_counters(),
             node: Node::on_core(profile, Core::ONLY)?,
             senders: Senders::open(&config.report),
-            tail_drop: config.drop_reasons.table.tail_drop(),
+            table: config.drop_reasons.table,
             groups_reports: config.report.sessions().iter().any(|session| session.group.get() > 1),
         })
     }
@@ -43,6 +44,7 @@ impl Telemetry {
     pub(crate) fn reload(&mut self, config: &NodeConfig) -> Result<(), SwitchError> {
         let profile = self.node.profile().reload(config)?;
         self.node.adopt(profile);
+        self.table = config.drop_reasons.table;
         Ok(())
     }
 
@@ -61,8 +63,8 @@ impl Telemetry {
     }
 
     /// The code in drop reports of packets dropped for `cause`; `None`: they are not reported.
-    pub(crate) fn code_of(&self, cause: Cause) -> Option<u8> {
-        cause.code(self.tail_drop)
+    pub(crate) fn code_of(&self, cause: Cause, is_ipv6: bool) -> Option<u8> {
+        cause.code(self.table, is_ipv6)
     }
 
     /// Lets the node report a dropped packet.

@@ -2,6 +2,8 @@
 
 use inband_server::Clock;
 
+use crate::note::note;
+
 /// Watches the clock.
 pub(super) struct ClockWatch {
     clock: Clock,
@@ -18,7 +20,7 @@ impl ClockWatch {
         let steps = self.clock.take_steps(&mut self.known);
         if !steps.is_empty() {
             let by = steps.iter().map(|step| i128::from(step.by_ns)).sum();
-            eprintln!("{}", text(by));
+            note!("{}", text(by));
         }
     }
 }

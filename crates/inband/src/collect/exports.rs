@@ -9,6 +9,7 @@ use inband_model::{ExportLedger, Names};
 use inband_server::Settings;
 
 use crate::failure::Failure;
+use crate::note::note;
 use crate::number::count;
 
 /// Watches the outputs; prints when one fails, what that costs, and when it recovers.
@@ -42,7 +43,7 @@ impl Outputs {
             let is_new = ledger.trouble.is_some() != said.trouble.is_some();
             let costs = ledger.export_failed > said.lost && said.at.elapsed() >= SAY_AGAIN;
             if is_new || costs {
-                eprintln!("{}", line(&ledger));
+                note!("{}", line(&ledger));
                 *said = Said { at: Instant::now(), trouble: ledger.trouble, lost: ledger.export_failed };
             }
         }

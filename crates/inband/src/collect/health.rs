@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use inband_store::Store;
 
+use crate::note::note;
 use crate::number::count;
 
 /// Watches the store; prints when it fails, what that costs, and when it recovers.
@@ -32,11 +33,11 @@ impl Health {
             return;
         }
         match (&trouble, lost) {
-            (Some(trouble), 0) => eprintln!("history: {trouble}"),
-            (Some(trouble), lost) => eprintln!("history: {trouble}; {} lost so far", count(lost, "report")),
-            (None, 0) => eprintln!("history: written again"),
-            (None, lost) if is_new => eprintln!("history: written again; {} lost", count(lost, "report")),
-            (None, lost) => eprintln!("history: the disk is too slow; {} lost so far", count(lost, "report")),
+            (Some(trouble), 0) => note!("history: {trouble}"),
+            (Some(trouble), lost) => note!("history: {trouble}; {} lost so far", count(lost, "report")),
+            (None, 0) => note!("history: written again"),
+            (None, lost) if is_new => note!("history: written again; {} lost", count(lost, "report")),
+            (None, lost) => note!("history: the disk is too slow; {} lost so far", count(lost, "report")),
         }
         (self.trouble, self.lost, self.said_at) = (trouble, lost, Instant::now());
     }

@@ -20,12 +20,14 @@ use inband_collector::CollectorSettings;
 use inband_export::Stage;
 use inband_model::{NameList, Names};
 use inband_server::{
-    ApiError, Keep, Listening, Monitor, MonitorParts, Outcome, Pipeline, Reception, Replay, Settings, Stopped,
+    ApiError, Keep, Listening, Monitor, MonitorParts, Outcome, Pipeline, Reception, ReceptionError, Replay,
+    Settings, Stopped,
 };
 use inband_store::{Store, StoreError, Tally};
 
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::note::note;
 use crate::number::count;
 use crate::signals;
 use clock::ClockWatch;
@@ -81,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         None => collect(&settings, &stop)?,
         Some(capture) => replay(args, &settings, capture, &stop)?,
     };
-    eprint!("{}", summary::text(&outcome));
+    note!("{}", summary::text(&outcome).trim_end());
     if args.json {
         let json = serde_json::to_string(&outcome.ledger).context("cannot write the ledger down")?;
         print(&format!("{json}\n"))?;
@@ -124,21 +126,23 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<(Outcome, Option<Er
     })?;
     if listening.max_connections() < settings.api.max_connections {
         let (granted, asked) = (listening.max_connections(), settings.api.max_connections);
-        eprintln!(
+        note!(
             "note: files for {granted} of {asked} connections to the API; a larger `ulimit -n` allows more"
         );
     }
-    let (reception, feed) =
-        Reception::start(&settings.receive).map_err(|error| Failure::Work(error.into()))?;
+    let (reception, feed) = Reception::start(&settings.receive).map_err(|error| match error {
+        ReceptionError::NoAddress => Failure::Usage(error.into()),
+        other => Failure::Work(other.into()),
+    })?;
     privileges::drop(&settings.process, &directories(settings))?;
     let store = open_store(settings, None)?;
     for address in reception.addresses() {
         let workers = count(settings.receive.workers.get().into(), "worker");
-        eprintln!("receiving reports on {address}, {workers}");
+        note!("receiving reports on {address}, {workers}");
     }
     let asked = settings.receive.socket_buffer_bytes;
     if reception.buffer_bytes() < usize::try_from(asked).unwrap_or(usize::MAX) {
-        eprintln!(
+        note!(
             "note: the kernel grants {} of {asked} bytes for each socket; `sysctl net.core.rmem_max` allows more",
             reception.buffer_bytes()
         );
@@ -151,7 +155,7 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<(Outcome, Option<Er
     let parts = MonitorParts { reception, feed, collector, store, names, listening, exports, stages };
     let monitor = Monitor::start(parts).map_err(|error| Failure::Work(error.into()))?;
     if let Some(api) = monitor.api() {
-        eprintln!("answering on {}", api.url());
+        note!("answering on {}", api.url());
     }
     while !stop.load(Ordering::Relaxed) && !monitor.has_failed() {
         std::thread::sleep(PATIENCE);
@@ -178,7 +182,7 @@ fn replay(
 ) -> Result<(Outcome, Option<Error>), Failure> {
     exports::check(settings)?;
     let names = Arc::new(read_names(&settings.names.file)?);
-    let mut input = Input::open(capture)?;
+    let mut input = Input::open_until(capture, stop)?;
     // Retention would delete old captures at once.
     let store = open_store(settings, Some(FOREVER))?;
     let (replay, feed) = Replay::feed(&settings.receive.allow);
@@ -197,11 +201,11 @@ fn replay(
     let missing = missing::text(&outcome.ledger, store.as_deref());
     close(store);
     if found == Found::default() {
-        eprintln!("note: {} holds no datagram to a port of reports", capture.display());
+        note!("note: {} holds no datagram to a port of reports", capture.display());
     }
     if found.fragmented > 0 {
         let datagrams = count(found.fragmented, "datagram");
-        eprintln!("note: {datagrams} in fragments, passed over: fragments are not put together");
+        note!("note: {datagrams} in fragments, passed over: fragments are not put together");
     }
     let incomplete = missing.map(|missing| anyhow!("the replay is incomplete: {missing}"));
     Ok((
@@ -224,12 +228,12 @@ fn open_store(settings: &Settings, retain: Option<Duration>) -> Result<Option<Ar
     let tally = store.tally();
     if tally.recovered > 0 || tally.torn_bytes > 0 {
         let (reports, bytes) = (count(tally.recovered, "report"), count(tally.torn_bytes, "torn byte"));
-        eprintln!("history: {reports} taken up, {bytes} cut off");
+        note!("history: {reports} taken up, {bytes} cut off");
     }
     for damage in &store.findings().damage {
-        eprintln!("history: damaged: {damage}");
+        note!("history: damaged: {damage}");
     }
-    eprintln!("keeping history in {path}");
+    note!("keeping history in {path}");
     Ok(Some(Arc::new(store)))
 }
 

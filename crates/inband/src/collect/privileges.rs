@@ -9,6 +9,7 @@ use inband_server::ProcessSettings;
 use nix::unistd::{User, geteuid, initgroups, setgid, setuid};
 
 use crate::failure::Failure;
+use crate::note::note;
 
 /// Becomes the configured user permanently, or prints a note when running as root without one. Creates the
 /// directories first, owned by that user, who may not be permitted to.
@@ -19,9 +20,7 @@ pub(super) fn drop(settings: &ProcessSettings, directories: &[&Path]) -> Result<
     let name = settings.user.as_str();
     if name.is_empty() {
         if geteuid().is_root() {
-            eprintln!(
-                "note: this runs as root and need not; [process] user = \"NAME\" names a user to become"
-            );
+            note!("note: this runs as root and need not; [process] user = \"NAME\" names a user to become");
         }
         return Ok(());
     }
@@ -34,7 +33,7 @@ pub(super) fn drop(settings: &ProcessSettings, directories: &[&Path]) -> Result<
         make_for(&user, directory).with_context(|| format!("cannot make {}", directory.display()))?;
     }
     become_user(&user).with_context(|| format!("cannot become the user {name}"))?;
-    eprintln!("running as {name}");
+    note!("running as {name}");
     Ok(())
 }
 

@@ -3,6 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
+use crate::note::note;
+
 /// The socket to another collector, which may not be there.
 pub(super) struct Copies {
     socket: UdpSocket,
@@ -29,7 +31,7 @@ impl Copies {
         match self.socket.send(report) {
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
                 if self.refused == 0 {
-                    eprintln!("note: nobody takes reports at {}", self.collector);
+                    note!("note: nobody takes reports at {}", self.collector);
                 }
                 self.refused += 1;
                 // The error belongs to an earlier copy, and this one was not sent.
@@ -37,7 +39,7 @@ impl Copies {
             }
             Err(error) => {
                 if self.refused == 0 {
-                    eprintln!("note: cannot send copies to {}: {error}", self.collector);
+                    note!("note: cannot send copies to {}: {error}", self.collector);
                 }
                 self.refused += 1;
             }
@@ -49,7 +51,7 @@ impl Copies {
     pub(super) fn finish(&self) {
         if self.refused > 0 {
             let Self { collector, sent, refused, .. } = self;
-            eprintln!("note: of {sent} copies to {collector}, {refused} or more were not taken");
+            note!("note: of {sent} copies to {collector}, {refused} or more were not taken");
         }
     }
 }

@@ -25,6 +25,7 @@ use clap::ValueEnum;
 use inband_node::config::Mode;
 
 use crate::failure::Failure;
+use crate::note::note;
 use crate::signals;
 use copies::Copies;
 use json::Json;
@@ -163,7 +164,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 fn play(args: &Args, temporary: PathBuf, stop: &AtomicBool, show: &mut dyn Show) -> Result<(), Error> {
     let mut stage = Stage::new(args, temporary)?;
     if let Some(url) = stage.monitor.url() {
-        eprintln!("answering on {url}");
+        note!("answering on {url}");
     }
     let started = Instant::now();
     while stage.duration.is_none_or(|duration| started.elapsed() < duration) && !stop.load(Ordering::Relaxed)
@@ -188,7 +189,7 @@ fn play(args: &Args, temporary: PathBuf, stop: &AtomicBool, show: &mut dyn Show)
     }
     let unshown = stage.monitor.stop()?;
     if unshown > 0 {
-        eprintln!("note: {unshown} observations and events came faster than they could be shown");
+        note!("note: {unshown} observations and events came faster than they could be shown");
     }
     Ok(())
 }

@@ -20,6 +20,7 @@ use inband_host::{Agent, HostError, HostSettings};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::failure::Failure;
+use crate::note::note;
 use crate::signals;
 use metrics::Metrics;
 use status::Status;
@@ -134,11 +135,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             reload(&mut agent, config);
         }
         while let Some(note) = agent.poll_note() {
-            eprintln!("{note}");
+            note!("{note}");
         }
     }
     let tally = agent.stop().map_err(work)?;
-    eprint!("{}", summary::text(&tally));
+    note!("{}", summary::text(&tally).trim_end());
     if args.json {
         println!("{}", summary::json(&tally));
     }
@@ -150,9 +151,9 @@ fn reload(agent: &mut Agent, path: &Path) {
     let reloaded =
         read(path).and_then(|(file, settings)| agent.reload(settings).map_err(|error| failure(&file, error)));
     match reloaded {
-        Ok(()) => eprintln!("settings of {} taken over", path.display()),
+        Ok(()) => note!("settings of {} taken over", path.display()),
         Err(Failure::Usage(error) | Failure::Work(error) | Failure::Damaged(error)) => {
-            eprintln!("the settings stay as they were: {error:#}");
+            note!("the settings stay as they were: {error:#}");
         }
     }
 }
@@ -219,12 +220,12 @@ fn read(path: &Path) -> Result<(ConfigFile, HostSettings), Failure> {
 fn announce(agent: &Agent) -> Result<(), Failure> {
     let devices: Vec<_> = agent.devices().collect();
     match devices.is_empty() {
-        true => eprintln!("no device of this name yet"),
-        false => eprintln!("INT on {}", devices.join(", ")),
+        true => note!("no device of this name yet"),
+        false => note!("INT on {}", devices.join(", ")),
     }
     match agent.tally().map_err(work)?.clock_uncertainty_ns {
-        Some(uncertainty_ns) => eprintln!("the clock may be off by {} us", uncertainty_ns / 1000),
-        None => eprintln!("note: nobody keeps the clock right: compare timestamps of this host only"),
+        Some(uncertainty_ns) => note!("the clock may be off by {} us", uncertainty_ns / 1000),
+        None => note!("note: nobody keeps the clock right: compare timestamps of this host only"),
     }
     Ok(())
 }

@@ -15,6 +15,8 @@ use inband_wire::Link;
 use crate::failure::Failure;
 use crate::input::{Input, is_dash};
 use crate::node_config::read_node;
+use crate::note::note;
+use crate::signals;
 pub(crate) use arguments::Args;
 use offline::{Device, Handling};
 use output::{Outputs, check_distinct};
@@ -34,12 +36,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let reloads = Reloads::read(&args.reload)?;
     let written = [("--reports", args.reports.as_deref()), ("--replies", args.replies.as_deref())];
     check_distinct(&args.read, &args.write, written)?;
-    if args.json && is_dash(&args.write) {
-        return Err(Failure::usage("--json and --write - both want stdout"));
+    let outputs = [("--write", Some(args.write.as_path()))].into_iter().chain(written);
+    if args.json
+        && let Some((option, _)) = outputs.into_iter().find(|(_, path)| path.is_some_and(is_dash))
+    {
+        return Err(Failure::usage(format!("--json and {option} - both want stdout")));
     }
     node.withhold(config.offline.unavailable.bitmap());
 
-    let mut input = Input::open(&args.read)?;
+    let stop = signals::until_stopped()?;
+    let mut input = Input::open_until(&args.read, &stop)?;
     let mut outputs = Outputs::create(args, &config, input.format())?;
     let device = Device::new(&config.offline, args.ingress, args.egress);
     let mut way = Way { egress: args.egress, device, reloads };
@@ -60,7 +66,7 @@ fn note_default(option: &str, id: u16, args: &Args, config: &NodeConfig) {
     let path = args.config.display();
     let known: Vec<_> = ids.map(|id| id.to_string()).collect();
     let known = known.join(", ");
-    eprintln!("note: {option} {id}: {path} lists only the interfaces {known}; this one has the defaults");
+    note!("note: {option} {id}: {path} lists only the interfaces {known}; this one has the defaults");
 }
 
 /// The path of every packet through the node.
@@ -85,6 +91,10 @@ impl Way {
                 outputs.write_packet(&record, input.interfaces())?;
             }
             self.write_own(&record, packet_at, input.interfaces(), node, outputs)?;
+            if input.is_drained() {
+                // The next packet may take a while.
+                outputs.flush()?;
+            }
         }
         node.flush_reports();
         self.write_own(&record, 0, input.interfaces(), node, outputs)

@@ -1,7 +1,7 @@
 //! The captures of packets, replies and reports.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -34,6 +34,7 @@ struct Session {
 
 struct Output {
     name: String,
+    is_stdout: bool,
     writer: Writer<BufWriter<Box<dyn Write>>>,
 }
 
@@ -85,6 +86,12 @@ impl Outputs {
         output.write(report, &[])
     }
 
+    /// Passes on what is held back to be written at once.
+    pub(super) fn flush(&mut self) -> Result<(), Error> {
+        let others = self.reports.iter_mut().chain(&mut self.replies);
+        std::iter::once(&mut self.packets).chain(others).try_for_each(Output::flush)
+    }
+
     /// Flushes all files.
     pub(super) fn finish(self) -> Result<(), Error> {
         self.packets.finish()?;
@@ -108,24 +115,40 @@ impl Session {
 
 impl Output {
     fn create(path: &Path, format: Format) -> Result<Self, Error> {
-        let name = path.display().to_string();
-        let out: Box<dyn Write> = if is_dash(path) {
+        let (name, is_stdout) = (path.display().to_string(), is_dash(path));
+        let out: Box<dyn Write> = if is_stdout {
             Box::new(io::stdout().lock())
         } else {
             Box::new(File::create(path).with_context(|| format!("cannot create {name}"))?)
         };
         let writer = Writer::new(BufWriter::with_capacity(OUT_BYTES, out), format)
             .with_context(|| format!("cannot write {name}"))?;
-        Ok(Self { name, writer })
+        Ok(Self { name, is_stdout, writer })
     }
 
     fn write(&mut self, record: &Record, interfaces: &[Interface]) -> Result<(), Error> {
-        self.writer.write_record(record, interfaces).with_context(|| format!("cannot write {}", self.name))
+        let written = self.writer.write_record(record, interfaces);
+        self.check(written)
     }
 
-    fn finish(self) -> Result<(), Error> {
-        self.writer.finish().with_context(|| format!("cannot write {}", self.name))?;
-        Ok(())
+    fn flush(&mut self) -> Result<(), Error> {
+        let flushed = self.writer.flush();
+        self.check(flushed)
+    }
+
+    /// Names the file in an error. That the reader of stdout has enough is no failure, but that of a file is.
+    fn check(&self, written: io::Result<()>) -> Result<(), Error> {
+        let written = match written {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe && !self.is_stdout => {
+                Err(io::Error::other("nobody reads it any more"))
+            }
+            written => written,
+        };
+        written.with_context(|| format!("cannot write {}", self.name))
+    }
+
+    fn finish(mut self) -> Result<(), Error> {
+        self.flush()
     }
 }
 

@@ -3,7 +3,7 @@
 mod metrics;
 mod serve;
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +18,7 @@ use inband_switch::{LiveSwitch, Status, SwitchError};
 use signal_hook::consts::SIGHUP;
 
 use crate::failure::Failure;
+use crate::note::note;
 use crate::signals;
 
 /// Run one INT node on live interfaces: a switch that is source, transit hop and sink
@@ -61,7 +62,7 @@ const PRINTED_EVERY: Duration = Duration::from_secs(1);
 /// Runs the switch until it is stopped.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (file, config) = read(&args.config)?;
-    let metrics = metrics_address(&file, &config)?;
+    let metrics = inband_switch::metrics_address(&config).map_err(|error| failure(&file, error))?;
     let bind = |address: SocketAddr| {
         TcpListener::bind(address).with_context(|| format!("cannot serve metrics at {address}"))
     };
@@ -77,6 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     announce(&config, &switch.status());
     let (mut shown_at, mut printed_at) = (Instant::now(), Instant::now());
+    let mut is_printing = args.json;
     while !stop.load(Ordering::Relaxed) {
         if reload.swap(false, Ordering::Relaxed) {
             take_over(&args.config, &mut switch);
@@ -85,9 +87,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         if shown_at.elapsed() >= SHOWN_EVERY {
             shown_at = Instant::now();
             let status = switch.status();
-            if args.json && printed_at.elapsed() >= PRINTED_EVERY {
+            if is_printing && printed_at.elapsed() >= PRINTED_EVERY {
                 printed_at = Instant::now();
-                print(&status)?;
+                is_printing = print(&status)?;
             }
             *shown.lock().unwrap_or_else(PoisonError::into_inner) = status;
         }
@@ -107,16 +109,6 @@ fn read(path: &Path) -> Result<(ConfigFile, NodeConfig), Failure> {
     Ok((file, config))
 }
 
-fn metrics_address(file: &ConfigFile, config: &NodeConfig) -> Result<Option<SocketAddr>, Failure> {
-    let text = &config.switch.metrics;
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let mistake =
-        || file.mistake_at("switch.metrics", &format!("`{text}` is not an address and a port")).into();
-    text.parse().map(Some).map_err(|_| mistake())
-}
-
 /// An error in the configuration names its place in the file.
 fn failure(file: &ConfigFile, error: SwitchError) -> Failure {
     match error.key() {
@@ -130,9 +122,9 @@ fn take_over(path: &Path, switch: &mut LiveSwitch) {
     let result =
         read(path).and_then(|(file, config)| switch.reload(&config).map_err(|error| failure(&file, error)));
     match result {
-        Ok(()) => eprintln!("took over {}", path.display()),
+        Ok(()) => note!("took over {}", path.display()),
         Err(Failure::Usage(error) | Failure::Work(error) | Failure::Damaged(error)) => {
-            eprintln!("error: {error:#}\nthe switch goes on as it was");
+            note!("error: {error:#}\nthe switch goes on as it was");
         }
     }
 }
@@ -142,7 +134,7 @@ fn announce(config: &NodeConfig, status: &Status) {
         config.interfaces.iter().filter_map(|interface| interface.device.as_deref()).collect();
     let (id, names) = (config.node.id, names.join(", "));
     if config.switch.datapath == Datapath::Kernel {
-        eprintln!("Linux forwards between {names}; programs at TCX do INT as node {id}");
+        note!("Linux forwards between {names}; programs at TCX do INT as node {id}");
         let usual = InterfaceConfig::new(0);
         if let Some(interface) = config
             .interfaces
@@ -150,42 +142,45 @@ fn announce(config: &NodeConfig, status: &Status) {
             .find(|interface| interface.rate != usual.rate || interface.queue_bytes != usual.queue_bytes)
         {
             let id = interface.id;
-            eprintln!(
+            note!(
                 "note: `rate` and `queue_bytes` (interface {id}) are for the engine; the device's qdisc decides"
             );
         }
         if status.drop_reasons != "on" {
-            eprintln!("drops of Linux are not reported, {}", status.drop_reasons);
+            note!("drops of Linux are not reported, {}", status.drop_reasons);
         }
         for (device, words) in &status.xdp {
-            eprintln!("INT-MD in transit past the stack by XDP, {device}: {words}");
+            note!("INT-MD in transit past the stack by XDP, {device}: {words}");
         }
         return;
     }
     let forwarding = format!("{:?}", config.switch.forwarding).to_lowercase();
-    eprintln!("node {id} forwards between {names} by {forwarding}");
+    note!("node {id} forwards between {names} by {forwarding}");
     for (device, words) in &status.frames {
-        eprintln!("frames of {device} by {words}");
+        note!("frames of {device} by {words}");
     }
 }
 
-fn print(status: &Status) -> Result<(), Failure> {
+/// Prints the state; returns whether somebody reads it: packets are forwarded all the same.
+fn print(status: &Status) -> Result<bool, Failure> {
     let line = serde_json::to_string(status).context("cannot write the state")?;
-    writeln!(std::io::stdout().lock(), "{line}").context("cannot write the output")?;
-    Ok(())
+    match writeln!(std::io::stdout().lock(), "{line}") {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        written => Ok(written.map(|()| true).context("cannot write the output")?),
+    }
 }
 
 fn summarize(status: &Status) {
     for port in &status.interfaces {
-        eprintln!("{}: {} received, {} sent", port.device, port.received_packets, port.sent_packets);
+        note!("{}: {} received, {} sent", port.device, port.received_packets, port.sent_packets);
         for (cause, count) in &port.drops {
-            eprintln!("{}: {count} dropped: {cause}", port.device);
+            note!("{}: {count} dropped: {cause}", port.device);
         }
     }
     for (outcome, count) in status.outcomes.iter().filter(|(_, count)| **count > 0) {
-        eprintln!("{count:>10} {outcome}");
+        note!("{count:>10} {outcome}");
     }
     for (outcome, count) in &status.reports {
-        eprintln!("{count:>10} reports {outcome}");
+        note!("{count:>10} reports {outcome}");
     }
 }

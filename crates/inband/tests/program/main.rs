@@ -14,6 +14,7 @@ mod labelled;
 mod labels;
 mod messages;
 mod node;
+mod pipes;
 mod query;
 mod replay;
 mod slow_clients;

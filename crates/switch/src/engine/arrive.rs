@@ -229,7 +229,8 @@ impl Switch {
             port.counts.drop_received(cause);
         }
         // Without IP there is no flow to report.
-        if let (Some(code), Some(_)) = (self.telemetry.code_of(cause), layers) {
+        let code = |layers: Layers| self.telemetry.code_of(cause, layers.ip == IpVersion::V6);
+        if let Some(code) = layers.and_then(code) {
             let passage = self.passage_of_drop(&packet, to);
             self.telemetry.handle_drop(&packet, &passage, code);
             self.drain_outputs(packet.came_at);

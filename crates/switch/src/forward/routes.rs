@@ -83,10 +83,12 @@ impl Routes {
         match route.kind {
             RouteKind::Unicast => {}
             RouteKind::Unreachable => {
-                return Decision::Drop(Cause::RouteDrop, Some(Message::HostUnreachable));
+                return Decision::Drop(Cause::RouteUnreachable, Some(Message::HostUnreachable));
             }
-            RouteKind::Prohibit => return Decision::Drop(Cause::RouteDrop, Some(Message::Prohibited)),
-            _ => return Decision::Drop(Cause::RouteDrop, None),
+            RouteKind::Prohibit => {
+                return Decision::Drop(Cause::RouteProhibit, Some(Message::Prohibited));
+            }
+            _ => return Decision::Drop(Cause::RouteBlackhole, None),
         }
         let Some((hop, port)) = self.choose(&route.hops, || flow_hash(arrival.frame, layers, self.seed))
         else {

@@ -1,0 +1,52 @@
+use inband_node::NodeConfig;
+use inband_node::config::{InterfaceConfig, ReportFilter};
+
+use super::{check, check_reload};
+
+fn config() -> NodeConfig {
+    let interface =
+        |id: u16| InterfaceConfig { device: Some(format!("eth{id}")), ..InterfaceConfig::new(id) };
+    NodeConfig { interfaces: vec![interface(1), interface(2)], ..NodeConfig::new(7) }
+}
+
+#[test]
+fn what_cannot_change_while_a_switch_runs_is_named() {
+    type Change = fn(&mut NodeConfig);
+    let changes: [(&str, Change); 9] = [
+        ("report", |config| config.report.collector.set_port(40_000)),
+        ("source", |config| config.source.remaining_hops = 3),
+        ("encapsulation", |config| config.encapsulation.udp_port = Some(40_001)),
+        ("mtu", |config| config.mtu.icmp_per_second = 7),
+        ("interface", |config| config.interfaces[0].accept_int = Some(true)),
+        ("interface", |config| config.interfaces[1].level2_id = 9),
+        ("interface", |config| config.interfaces[1].edge = true),
+        ("switch", |config| config.switch.metrics = "127.0.0.1:9100".to_owned()),
+        ("node.id", |config| config.node.id = 8),
+    ];
+    for (key, change) in changes {
+        let mut new = config();
+        change(&mut new);
+        let error = check_reload(&config(), &new).map_err(|error| error.key().map(str::to_owned));
+        assert_eq!(error, Err(Some(key.to_owned())));
+    }
+}
+
+#[test]
+fn filters_rates_and_sizes_of_queues_can_change() {
+    let mut new = config();
+    new.report.filter = ReportFilter::Smart;
+    new.interfaces[0].queue_bytes = 5_000;
+
+    assert!(check_reload(&config(), &new).is_ok());
+}
+
+#[test]
+fn metrics_are_served_at_an_address_and_a_port() {
+    let mut wrong = config();
+    wrong.switch.metrics = "9100".to_owned();
+
+    assert_eq!(
+        check(&wrong).map_err(|error| error.key().map(str::to_owned)),
+        Err(Some("switch.metrics".to_owned()))
+    );
+}
