@@ -8172,6 +8172,7 @@ function options(holder, kept2, colour) {
 
 // src/views/now.tsx
 var TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
+var ASKED = [...TELLING, "microburst", "culprits"];
 var RANK = { critical: 3, warning: 2, info: 1 };
 function incidents(events) {
   const groups3 = [];
@@ -8209,7 +8210,7 @@ function headline(groups3, lost, quietFor) {
 }
 async function recent(signal) {
   const { from, to } = range();
-  const which = ["severity=warning&limit=200", "kind=path-change&limit=100", "active=false&limit=100"];
+  const which = ["severity=warning&limit=200", ...ASKED.map((kind) => `kind=${kind}&limit=100`)];
   const found = await Promise.all(which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal })));
   return [...new Map(found.flat().map((event) => [event.id, event])).values()];
 }

@@ -25,6 +25,9 @@ interface Incident {
 /** Kinds that name a cause, before those that name its effects. */
 const TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
 
+/** Kinds whose events may be without severity, and are asked for by themselves, lest frequent kinds crowd them out. */
+const ASKED = [...TELLING, "microburst", "culprits"];
+
 const RANK: Record<string, number> = { critical: 3, warning: 2, info: 1 };
 
 /** Events about the same queue, link or flow within seconds of each other, latest first. */
@@ -68,10 +71,10 @@ function headline(groups: Incident[], lost: number | undefined, quietFor: string
   return parts.join("; ") + ".";
 }
 
-/** Events that name a cause, and some past ones of the rest: a large network may have thousands active. */
+/** Warnings, and the latest events of each kind that names a cause. */
 async function recent(signal: AbortSignal): Promise<any[]> {
   const { from, to } = range();
-  const which = ["severity=warning&limit=200", "kind=path-change&limit=100", "active=false&limit=100"];
+  const which = ["severity=warning&limit=200", ...ASKED.map((kind) => `kind=${kind}&limit=100`)];
   const found: any[][] = await Promise.all(which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal })));
   return [...new Map(found.flat().map((event) => [event.id, event])).values()];
 }
