@@ -332,6 +332,7 @@ def main():
         events = demo.wait_for_events(["queue-congestion", "path-change", "culprits", "latency-spike"])
         with sync_playwright() as playwright:
             browser = Browser(playwright, shell)
+            import page_answers
             import page_numbers
             import page_proxies
             import page_states
@@ -339,7 +340,8 @@ def main():
             def faults_are_found(_demo, browser, _events):
                 return page_hidden.faults_are_found(hidden, browser)
 
-            for check in [*CHECKS, *page_states.CHECKS, *page_numbers.CHECKS, *page_proxies.CHECKS, faults_are_found]:
+            groups = [CHECKS, page_states.CHECKS, page_numbers.CHECKS, page_answers.CHECKS, page_proxies.CHECKS]
+            for check in [*(check for group in groups for check in group), faults_are_found]:
                 if arguments.only not in check.__name__:
                     continue
                 started = time.monotonic()

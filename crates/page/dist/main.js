@@ -1483,6 +1483,7 @@ var tick = y3(0);
 setInterval(() => {
   if (!document.hidden) tick.value += 1;
 }, 1e3);
+var pulse = O(() => Math.floor(tick.value / 5));
 function range() {
   const { params } = address.value;
   const at = params.get("at");
@@ -1514,7 +1515,9 @@ function frozenAddress() {
   }
   return url.href;
 }
+var isLatest = () => range().isLive || range().to >= now();
 function step(spans) {
+  if (spans > 0 && isLatest()) return;
   const { from, to, span } = range();
   set(around((from + to) / 2n + BigInt(spans) * span, span));
 }
@@ -1692,7 +1695,7 @@ function TimeBar() {
       isOther && a4("option", { children: writeSpan(span) }),
       SPANS.map((name) => a4("option", { children: name }, name))
     ] }),
-    a4("button", { onClick: () => step(1), "aria-label": "One span forward", title: "]", disabled: isLive, children: "▶" }),
+    a4("button", { onClick: () => step(1), "aria-label": "One span forward", title: "]", disabled: isLatest(), children: "▶" }),
     a4("button", { onClick: freeze, "aria-pressed": !isLive, title: ".: freeze or go live", children: isLive ? "Freeze" : "Go live" }),
     a4("span", { class: isLive ? "mode" : "mode frozen", children: isLive ? "live" : "frozen" }),
     a4("span", { class: "interval", children: [
@@ -1920,7 +1923,8 @@ function sentence(event) {
   const detail = event.detail ?? {};
   const isActive = event.phase === "begin";
   const last = BigInt(event.last);
-  const lasted = duration((isActive && now() > last ? now() : last) - BigInt(event.first));
+  const until = cutOffSince.value ?? now();
+  const lasted = duration((isActive && until > last ? until : last) - BigInt(event.first));
   switch (event.event) {
     case "queue-congestion": {
       const peak = detail.peak_latency === null ? "" : `, latency up to ${duration(detail.peak_latency)}`;
@@ -2003,9 +2007,11 @@ function Severity({ of }) {
 function Time({ at }) {
   if (at === null || at === void 0) return a4("span", { children: UNKNOWN });
   const time = BigInt(at);
+  const { isLive } = range();
+  if (isLive) void pulse.value;
   return a4("time", { title: exact(time), dateTime: new Date(Number(time / 1000000n)).toISOString(), children: [
     millis(time),
-    range().isLive && a4("span", { class: "muted", children: [
+    isLive && a4("span", { class: "muted", children: [
       " (",
       ago(time, now()),
       ")"
@@ -8172,7 +8178,7 @@ function options(holder, kept2, colour) {
 
 // src/views/now.tsx
 var TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
-var ASKED = [...TELLING, "microburst", "culprits"];
+var ASKED = [...TELLING, "microburst", "culprits", "sequence-reset"];
 var RANK = { critical: 3, warning: 2, info: 1 };
 function incidents(events) {
   const groups3 = [];
@@ -8191,11 +8197,19 @@ function incidents(events) {
   }
   return groups3;
 }
-var COMMON = ["latency-change", "new-flow"];
-var isTelling = ({ main, severity }) => severity !== "info" || !COMMON.includes(main.event);
-function headline(groups3, lost, quietFor) {
-  const losses = lost === void 0 ? [] : [lost ? `${plural(lost, "report")} lost` : "no reports lost"];
-  if (!groups3.length) return [`Quiet for ${quietFor}`, ...losses].join("; ") + ".";
+function headline(groups3, { isLive, from, end }, counts) {
+  if (from >= end) return "This time range is in the future.";
+  if (isLive && totals.value?.received === 0) return "No reports received yet.";
+  const steps = counts && balance(counts);
+  const lost = steps?.length ? sum(steps.map((step3) => step3.lost)) : void 0;
+  const total = lost === void 0 ? "lost reports unknown" : lost ? `${plural(lost, "report")} lost` : "no reports lost";
+  const losses = counts ? [total] : [];
+  if (!groups3.length) {
+    if (counts && !isKept(counts)) return "No history of this time range.";
+    const begin = counts?.begun && counts.begun > from ? counts.begun : from;
+    const quiet = isLive || counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
+    return [quiet, ...losses].join("; ") + ".";
+  }
   const active = groups3.filter((group) => group.events.some((event) => event.phase === "begin"));
   const isOne = (kind) => groups3.filter((group) => group.events.some((event) => event.event === kind)).length;
   const told = active[0] ?? groups3.find((group) => group.severity !== "info") ?? groups3[0];
@@ -8208,37 +8222,45 @@ function headline(groups3, lost, quietFor) {
   ];
   return parts.join("; ") + ".";
 }
-async function recent(signal) {
-  const { from, to } = range();
+async function recent(when, signal) {
+  const { isLive, from, to } = range();
+  const end = to < now() ? to : now();
   const which = ["severity=warning&limit=200", ...ASKED.map((kind) => `kind=${kind}&limit=100`)];
   const found = await Promise.all(which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal })));
-  return [...new Map(found.flat().map((event) => [event.id, event])).values()];
+  const events = [...new Map(found.flat().map((event) => [event.id, event])).values()];
+  return { when, isLive, from, end, events };
 }
 function Now() {
   const [when, every] = timeAsked();
-  const events = useAsk("events " + when, recent, every, every && eventsHeard.value);
-  const all = incidents(events.data ?? []);
-  const groups3 = all.filter(isTelling);
+  const asked = useAsk("events " + when, (signal) => recent(when, signal), every, every && eventsHeard.value);
+  const found = asked.data;
+  const groups3 = incidents(found?.events ?? []);
   const counts = useCounts();
-  void totals.value;
-  const lost = counts.data && sum(balance(counts.data).map((step3) => step3.lost));
-  const text = events.data ? headline(groups3, lost, duration(range().span)) : "";
+  const heard = totals.value;
+  const levels = counts.data?.when === found?.when ? counts.data : void 0;
+  const text = found ? headline(groups3, found, levels) : "";
   useCopy(() => [text, ...groups3.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
   return a4($, { children: [
-    a4("h1", { class: "headline", children: text || (isBeginning.value ? "No reports received yet." : "Now") }),
-    a4(Answer, { asked: events, children: () => a4($, { children: [
-      groups3.length ? a4(Incidents, { groups: groups3 }) : a4(Quiet, {}),
-      groups3.length < all.length && a4("p", { class: "muted", children: [
-        "Not listed: new flows and small changes of latency. ",
+    !found && a4("h1", { class: "headline", children: isBeginning.value ? "No reports received yet." : "Now" }),
+    a4(Answer, { asked, children: (found2) => a4($, { children: [
+      a4("h1", { class: "headline", children: text }),
+      groups3.length ? a4(Incidents, { groups: groups3 }) : a4(Quiet, { found: found2, counts: levels }),
+      a4("p", { class: "muted", children: [
+        "Not listed: new flows and small changes of latency.",
+        " ",
         a4("a", { href: href("/events"), children: "All events in this time range" })
       ] })
     ] }) }),
-    a4(Answer, { asked: counts, children: (counts2) => a4(Lines, { ...counts2 }) })
+    a4(Answer, { asked: counts, children: (counts2) => a4(Lines, { ...counts2, heard }) })
   ] });
 }
-function Quiet() {
+function Quiet({ found: { from, end }, counts }) {
+  const begins = counts?.begun ? `History begins at ${exact(counts.begun)}.` : "No history is stored yet.";
+  const isUnknown = counts && !isKept(counts);
+  const quiet = isUnknown ? begins : "No event in this time range points to a fault.";
   return a4(Empty, { children: [
-    "No event in this time range points to a fault. ",
+    from >= end ? "It has not begun." : quiet,
+    " ",
     a4("a", { href: href("/", { live: "1d" }), children: "Show the last day" }),
     !totals.value?.received && a4($, { children: [
       ", or send reports to this collector: ",
@@ -8282,20 +8304,23 @@ async function oldest(signal) {
 function useCounts() {
   const [when, every] = timeAsked(1e4);
   return useAsk("counts " + when, async (signal) => {
-    const { to } = range();
+    const { isLive, from: start, to } = range();
     begun ??= await oldest(signal);
     const first2 = begun ?? to - MINUTE;
-    const from = first2 > range().from ? first2 : range().from;
+    const from = first2 > start && first2 < to ? first2 : start;
     const between = `time >= ${from} AND time < ${to}`;
     const levels = to - from <= 2n * MINUTE ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1` : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
     const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND time >= ${from - 20n * SECOND} AND time < ${to} ORDER BY time`;
     const [found, counted2] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
-    return { from, levels: found, ledger: counted2 };
+    return { when, isLive, from, to, begun, levels: found, ledger: counted2 };
   }, every);
 }
+var isKept = ({ isLive, levels, ledger }) => isLive || levels.length > 0 || ledger.length > 0;
+var endOf = ({ isLive, to }) => isLive && now() > to ? now() : to;
 var seconds = (time) => Number(BigInt(time) / 1000n) / 1e6;
-function balance({ from, ledger }) {
-  const { to, isLive } = range();
+function balance(counts) {
+  const { isLive, from, ledger } = counts;
+  const to = endOf(counts);
   const heard = isLive ? history2.map((one) => ({ at: one.at, accepted: one.totals.accepted, lost: one.totals.lost })) : [];
   const fromLive = heard[0]?.at ?? Infinity;
   const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
@@ -8306,8 +8331,8 @@ function balance({ from, ledger }) {
 }
 var sum = (values) => values.reduce((a5, b3) => a5 + b3, 0);
 function Lines(counts) {
-  const { from, levels } = counts;
-  const { to, isLive } = range();
+  const { isLive, from, levels } = counts;
+  const to = endOf(counts);
   const steps = balance(counts);
   const [times, rates, losses] = [steps.map((step3) => step3.at), steps.map((step3) => step3.rate), steps.map((step3) => step3.lost)];
   const [latency, depth, drops] = ["latency", "depth", "drops"].map((name) => levels.map((row) => row[name] === null ? null : Number(row[name])));

@@ -2,6 +2,7 @@
 
 import { now } from "./api";
 import { node } from "./names";
+import { cutOffSince } from "./stream";
 import { UNKNOWN, count, duration, occupancy, permille, plural, protocol, shown } from "./units";
 
 export interface Flow {
@@ -65,7 +66,9 @@ export function sentence(event: any): string {
   const detail = event.detail ?? {};
   const isActive = event.phase === "begin";
   const last = BigInt(event.last);
-  const lasted = duration((isActive && now() > last ? now() : last) - BigInt(event.first));
+  // Nothing is known of what lasts while the collector is away.
+  const until = cutOffSince.value ?? now();
+  const lasted = duration((isActive && until > last ? until : last) - BigInt(event.first));
   switch (event.event) {
     case "queue-congestion": {
       const peak = detail.peak_latency === null ? "" : `, latency up to ${duration(detail.peak_latency)}`;

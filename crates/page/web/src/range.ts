@@ -1,6 +1,6 @@
 // The displayed time range: `live=5m`, or `at=NS&span=20ms`, never both.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { address, set } from "./address";
 import { now } from "./api";
 import { MINUTE, type Nanos, parseSpan, writeSpan } from "./time";
@@ -23,6 +23,9 @@ export const tick = signal(0);
 setInterval(() => {
   if (!document.hidden) tick.value += 1;
 }, 1_000);
+
+/** Rises every five seconds, so that ages grow. */
+export const pulse = computed(() => Math.floor(tick.value / 5));
 
 export function range(): Range {
   const { params } = address.value;
@@ -63,8 +66,12 @@ export function frozenAddress(): string {
   return url.href;
 }
 
-/** Moves by `spans` spans; freezes a live view. */
+/** Whether the next time range would be in the future. */
+export const isLatest = () => range().isLive || range().to >= now();
+
+/** Moves by `spans` spans, not into the future; freezes a live view. */
 export function step(spans: number) {
+  if (spans > 0 && isLatest()) return;
   const { from, to, span } = range();
   set(around((from + to) / 2n + BigInt(spans) * span, span));
 }

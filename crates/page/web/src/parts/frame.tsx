@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { address, href, set } from "../address";
 import { giveToken, isTokenWanted } from "../api";
 import { KEYS, areKeysOn, isHelpOpen, said, theme, turnTheme } from "../keys";
-import { SPANS, freeze, range, show, step, tick } from "../range";
+import { SPANS, freeze, isLatest, range, show, step, tick } from "../range";
 import { cutOffSince, history, totals } from "../stream";
 import { clock, isUtc, parseSpan, writeSpan, zone } from "../time";
 import { UNKNOWN, count, rate } from "../units";
@@ -74,7 +74,7 @@ export function TimeBar() {
           <option key={name}>{name}</option>
         ))}
       </select>
-      <button onClick={() => step(1)} aria-label="One span forward" title="]" disabled={isLive}>▶</button>
+      <button onClick={() => step(1)} aria-label="One span forward" title="]" disabled={isLatest()}>▶</button>
       <button onClick={freeze} aria-pressed={!isLive} title=".: freeze or go live">
         {isLive ? "Freeze" : "Go live"}
       </button>
