@@ -340,8 +340,8 @@ def main():
             def faults_are_found(_demo, browser, _events):
                 return page_hidden.faults_are_found(hidden, browser)
 
-            groups = [CHECKS, page_states.CHECKS, page_numbers.CHECKS, page_answers.CHECKS, page_proxies.CHECKS]
-            for check in [*(check for group in groups for check in group), faults_are_found]:
+            modules = [page_states, page_numbers, page_answers, page_proxies]
+            for check in [*CHECKS, *(check for one in modules for check in one.CHECKS), faults_are_found]:
                 if arguments.only not in check.__name__:
                     continue
                 started = time.monotonic()

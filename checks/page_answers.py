@@ -5,7 +5,7 @@ import re
 import time
 from urllib.parse import parse_qs, urlparse
 
-from page import open_view
+from page import open_view, sql
 
 
 def answered(page, pattern, answer):
@@ -55,8 +55,8 @@ def the_headline_says_what_is_known(demo, browser, events):
     began, now = int(demo.json("events?limit=1")[0]["first"]), time.time_ns()
     answered(page, r"events\?", lambda _: [])
     seen = []
-    times = {began - 10**15: "No history of this time range.", now + 10**14: "This time range is in the future."}
-    for at, said in times.items():
+    past, future = began - 10**15, now + 10**14
+    for at, said in [(past, "No history of this time range."), (future, "This time range is in the future.")]:
         open_view(page, f"{demo.url}/?at={at}&span=15m")
         page.get_by_role("heading", name=said).wait_for(timeout=10_000)
         seen.append(page.get_by_role("button", name="One span forward").is_disabled())
@@ -95,7 +95,104 @@ def ages_grow(demo, browser, events):
     return len(rates), "rates in four seconds"
 
 
+def rows_of(columns, rows):
+    return [[row.get(name) for name in columns] for row in rows]
+
+
+def the_depths_of_a_day_are_whole(demo, browser, _events):
+    """The heat map asks for its queues alone, so that its latest columns are within the limit of rows."""
+    page = browser.page()
+
+    def change(query, columns, _rows):
+        if "AS longest" in query:
+            value = {"node_id": 1, "queue_id": 0, "depth": 5_000, "longest": 1_000, "p99": 900, "reports": 1}
+            return rows_of(columns, [{**value, "egress_interface": port} for port in range(30)])
+        if "AS at, node_id" not in query:
+            return None
+        each = r"\(node_id = 1 AND egress_interface = (\d+) AND queue_id = 0\)"
+        ports = re.findall(each, query) or range(200)
+        value = {"node_id": 1, "queue_id": 0, "depth": 5_000}
+        every = [{**value, "at": at, "egress_interface": int(port)} for at in range(121) for port in ports]
+        return rows_of(columns, every[: int(query.split("LIMIT ")[1])])
+
+    queried(page, change)
+    open_view(page, demo.url + "/queues?live=1d")
+    page.locator(".heat canvas").wait_for()
+    page.wait_for_timeout(300)
+    last = page.evaluate("""() => { const one = document.querySelector('.heat canvas'), x = one.width - 2;
+      const { data } = one.getContext('2d').getImageData(0, 0, one.width, one.height);
+      const at = x => data.slice(4 * x, 4 * x + 4).join(' '); return [at(2), at(x)] }""")
+    assert last[0] == last[1], last
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return 24, "queues to the last column"
+
+
+def groups_have_units(demo, browser, _events):
+    """Groups of nodes: utilisation in the unit of their nodes, reports per second."""
+    page = browser.page()
+    about = demo.json("about")
+    full = {1: 10_000, 2: 10_000, 3: 10_000, 4: 100}
+    unit = {**about["nodes"][0], "queue_unit": "bytes"}
+    about["nodes"] = [{**unit, "node": node, "utilization_full": value} for node, value in full.items()]
+    answered(page, "about", lambda _: about)
+    groups = {"name": ["alike", "unlike"], "nodes": [[1, 2], [3, 4]], "value": [9_700] * 2, "reports": [6, 1]}
+    bundles = {"from": [0], "to": [1], "links": [1], "value": [9_700], "uncertain": [0]}
+    found = {"from": "0", "to": "60000000000", "groups": groups, "bundles": bundles}
+    answered(page, r"map\?", lambda _: found)
+    for by, values in [("utilization", ["97 %", "–"]), ("reports", ["162/s", "162/s"])]:
+        open_view(page, f"{demo.url}/map?form=groups&by={by}")
+        page.get_by_text(values[0]).first.wait_for()
+        rows = page.get_by_role("table", name=re.compile("^2 groups")).locator("tbody tr")
+        cells = [row.replace("\u2009", " ").split("\t") for row in rows.all_inner_texts()]
+        assert sorted((cell[0], cell[2]) for cell in cells) == [("alike", values[0]), ("unlike", values[1])], cells
+    page.context.close()
+    return 4, "values"
+
+
+def queues_without_an_id_are_found(demo, browser, events):
+    """Events that name no queue lead to all of the interface; waits are shown where no depth is known."""
+    spike = events["latency-spike"]
+    node, port = spike["detail"]["node_id"], spike["detail"]["egress_interface"]
+    page = browser.page()
+    open_view(page, f"{demo.url}/event/{spike['id']}")
+    page.get_by_role("link", name="The queue at that time").click()
+    page.wait_for_url(f"**/queue/{node}/{port}?*")
+    page.get_by_role("heading", name=re.compile("all queues")).wait_for()
+    page.get_by_role("table", name=re.compile("waited longest")).wait_for()
+
+    # Neither depth nor flow is known, and clocks are short ones that wrap around.
+    def change(query, columns, rows):
+        if "AS longest" in query:
+            return rows_of(columns, [{**dict(zip(columns, row, strict=True)), "depth": None} for row in rows])
+        if "queue_occupancy" not in query:
+            return None
+        assert "queue_id IS NULL" in query, query
+        place = f"node_id = {node} AND egress_interface = {port}"
+        wanted = f"SELECT {', '.join(columns)} FROM observations WHERE {place} ORDER BY time DESC LIMIT 5"
+        made = {"queue_occupancy": None, "flow_id": None, "source": None, "egress_timestamp": 77}
+        found = [dict(zip(columns, row, strict=True)) for row in sql(demo, wanted)]
+        return rows_of(columns, [{**row, **made} for row in found])
+
+    queried(page, change)
+    open_view(page, f"{demo.url}/queue/{node}/{port}/-?live=10s")
+    waits = page.get_by_role("table", name=re.compile("waited longest"))
+    waits.wait_for()
+    assert "no queue depth" in page.inner_text("main") and "no node clock" in page.inner_text("main")
+    assert page.locator("main svg, main canvas").count() == 0
+    assert "/report/" in waits.get_by_role("link").first.get_attribute("href")
+    open_view(page, demo.url + "/queues")
+    page.locator("main table").first.wait_for()
+    assert page.locator(".heat").count() == 0, "a heat map without queues"
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return 3, "views of queues"
+
+
 CHECKS = [
     the_headline_says_what_is_known,
     ages_grow,
+    the_depths_of_a_day_are_whole,
+    groups_have_units,
+    queues_without_an_id_are_found,
 ]

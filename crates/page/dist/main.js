@@ -1275,6 +1275,10 @@ function permilleOf(node2, value) {
   const full = units.value.get(node2)?.utilization_full;
   return full && value !== null ? 1e3 * value / full : null;
 }
+function permilleOfAll(nodes2, value) {
+  const all = new Set(nodes2.map((node2) => permilleOf(node2, value)));
+  return all.size === 1 ? [...all][0] : null;
+}
 function depthOfAny(value) {
   const known2 = [...units.value.values()].map((unit) => unit.queue_unit);
   return known2.length > 0 && known2.every((unit) => unit === "bytes") ? bytes(value) : count(value);
@@ -1977,8 +1981,9 @@ function queueOf(event) {
   const { node_id, egress_interface, queue_id } = event.detail ?? {};
   const isPort = node_id !== void 0 && egress_interface !== void 0 && egress_interface !== null;
   const kinds = ["queue-congestion", "culprits", "latency-spike", "latency-objective", "microburst", "microburst-storm", "egress-utilization"];
-  return isPort && kinds.includes(event.event) ? `/queue/${node_id}/${egress_interface}/${queue_id ?? 0}` : void 0;
+  return isPort && kinds.includes(event.event) ? queuePath(node_id, egress_interface, queue_id) : void 0;
 }
+var queuePath = (node2, port2, queue) => [`/queue/${node2}/${port2 ?? "-"}`, ...queue === void 0 ? [] : [queue ?? "-"]].join("/");
 function flowsOf(event) {
   const { flow, flows, culprits, victims } = event.detail ?? {};
   const shares = (list, role) => list.map((one) => one.flow ? { flow: one.flow, role, share: one.share_permille, bytes: one.bytes } : { flow: one, role });
@@ -2810,7 +2815,8 @@ function Hop({ now: now2, then, usually, arrived, share, way: way2, other }) {
   const { hop, start, length } = now2 ?? then;
   const usual2 = usually.get(hopKey(hop));
   const least = Math.min(usual2?.least ?? 0, length ?? 0);
-  const queue = hop.egress_interface === null ? void 0 : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(arrived, 200000000n));
+  const place2 = queuePath(hop.node_id, hop.egress_interface, hop.queue_id);
+  const queue = hop.egress_interface === null ? void 0 : href(place2, around(arrived, 200000000n));
   const part = now2 && length !== null && way2.sum ? ` (${Math.round(100 * length / way2.sum)} %)` : "";
   const name = now2 ? node(hop.node_id) : a4("del", { children: node(hop.node_id) });
   return a4("tr", { "data-row": true, tabIndex: 0, class: now2 ? void 0 : "left", onKeyDown: (event) => event.key === "Enter" && queue && go(queue), children: [
@@ -3328,13 +3334,23 @@ async function groups2(by2, signal) {
   const [map] = await Promise.all([ask(`map?group=auto&by=${by2}&from=${from}&to=${to}`, { signal }), tiersOf(0, signal)]);
   const all = rowsOf(map.groups);
   counted = all.reduce((sum2, { nodes: nodes3 }) => sum2 + nodes3.length, 0);
+  const seconds2 = Number(BigInt(map.to) - BigInt(map.from)) / 1e9;
+  const convert = (value, { nodes: nodes3 }) => {
+    if (value === null || !["reports", "utilization"].includes(by2)) return value;
+    return by2 === "reports" ? value / seconds2 : permilleOfAll(nodes3, value);
+  };
+  const converted = all.map((group) => ({ ...group, value: convert(group.value, group) }));
   const values = (value) => ({ ...nothing, [by2]: value });
   const tiers = await tiersOf(counted, signal);
-  const nodes2 = all.map((group, id) => ({ id, tier: tiers.get(group.nodes[0]) ?? 0, reportsItself: group.reports > 0, values: values(group.value) }));
-  const links = rowsOf(map.bundles).map(({ from: from2, to: to2, value, uncertain }) => {
-    return { id: `${from2}-${to2}`, from: from2, to: to2, egress: null, ingress: null, certain: !uncertain, latency: null, uncertainty: null, values: values(value) };
+  const nodes2 = converted.map(({ nodes: nodes3, reports, value }, id) => {
+    return { id, tier: tiers.get(nodes3[0]) ?? 0, reportsItself: reports > 0, values: values(value) };
   });
-  return { groups: all, fabric: { nodes: nodes2, links, ports: [] } };
+  const unknown = { egress: null, ingress: null, latency: null, uncertainty: null };
+  const links = rowsOf(map.bundles).map(({ from: from2, to: to2, value, uncertain }) => {
+    const own = values(convert(value, all[from2]));
+    return { id: `${from2}-${to2}`, from: from2, to: to2, ...unknown, certain: !uncertain, values: own };
+  });
+  return { groups: converted, fabric: { nodes: nodes2, links, ports: [] } };
 }
 var key = (node2, port2) => `${node2}.${port2 ?? "*"}`;
 function worst(all) {
@@ -3372,7 +3388,12 @@ var columns2 = () => [
   { name: "Leads to", cell: (port2) => port2.link ? `${node(port2.link.to)} ${port2.link.ingress ?? UNKNOWN}` : "edge, or unknown" },
   ...Object.keys(BYS).map((key3) => ({ name: BYS[key3].name, isNumber: true, cell: (port2) => a4("span", { class: `swatch s${step2(key3, port2.values[key3])}`, children: shownAt(key3, port2.node, port2.values[key3]) }) })),
   { name: "Link latency p50", isNumber: true, cell: (port2) => port2.link ? latencyOf(port2.link) : UNKNOWN },
-  { name: "Queue", cell: (port2) => port2.port === null ? UNKNOWN : a4("a", { class: "path", href: href(`/queue/${port2.node}/${port2.port}/0`), children: "queue 0" }) }
+  {
+    name: "Queues",
+    cell: ({ node: node2, port: port2 }) => {
+      return port2 === null ? UNKNOWN : a4("a", { href: href(queuePath(node2, port2, void 0)), children: "queues" });
+    }
+  }
 ];
 var shownAt = (key3, of, value) => key3 === "depth" ? depthOf(of, value) : written(key3, value);
 var portName = (port2) => `${node(port2.node)} ${port2.port ?? UNKNOWN}`;
@@ -8202,8 +8223,8 @@ function headline(groups3, { isLive, from, end }, counts) {
   if (isLive && totals.value?.received === 0) return "No reports received yet.";
   const steps = counts && balance(counts);
   const lost = steps?.length ? sum(steps.map((step3) => step3.lost)) : void 0;
-  const total = lost === void 0 ? "lost reports unknown" : lost ? `${plural(lost, "report")} lost` : "no reports lost";
-  const losses = counts ? [total] : [];
+  const total = lost ? `${plural(lost, "report")} lost` : "no reports lost";
+  const losses = counts ? [lost === void 0 ? "lost reports unknown" : total] : [];
   if (!groups3.length) {
     if (counts && !isKept(counts)) return "No history of this time range.";
     const begin = counts?.begun && counts.begun > from ? counts.begun : from;
@@ -8520,13 +8541,14 @@ var MOST5 = 4e4;
 var LATE = 500000000n;
 async function samples(node2, port2, queue, from, to, signal) {
   const is = (column, value) => /^\d{1,5}$/.test(value) ? `${column} = ${value}` : `${column} IS NULL`;
-  const text = `SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST5}`;
+  const one = queue ? `AND ${is("queue_id", queue)}` : "";
+  const text = `SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} ${one} ORDER BY time LIMIT ${MOST5}`;
   const [rows, events, culprits] = await Promise.all([
     sql(text, signal),
     ask(`events?limit=200&kind=queue-congestion&node=${node2}&from=${from}&to=${to}`, { signal }),
     ask(`events?limit=50&kind=culprits&node=${node2}&from=${from}&to=${to}`, { signal })
   ]);
-  const isNodeClock = rows.length > 0 && rows.every((row) => row.egress_timestamp !== null);
+  const isNodeClock = rows.length > 0 && rows.every((row) => isTime(row.egress_timestamp));
   const ahead2 = isNodeClock ? rows.map(delay).reduce((a5, b3) => b3 < a5 ? b3 : a5) : 0n;
   const clock2 = (row) => isNodeClock ? BigInt(row.egress_timestamp) + ahead2 : BigInt(row.time);
   const span = Number(to - from);
@@ -8548,7 +8570,7 @@ async function samples(node2, port2, queue, from, to, signal) {
     flow: number.get(row.flow_id === null ? "" : String(row.flow_id)),
     row
   }));
-  const mine = (event) => String(event.detail.egress_interface ?? "-") === port2 && String(event.detail.queue_id ?? 0) === (queue === "-" ? "0" : queue);
+  const mine = ({ detail: { egress_interface, queue_id } }) => String(egress_interface ?? "-") === port2 && (!queue || String(queue_id ?? "-") === queue);
   const byArrival = found.map(({ at, row }) => [BigInt(row.time), at]).sort(([a5], [b3]) => a5 < b3 ? -1 : a5 > b3 ? 1 : 0);
   const placeOf = (time, isEnd) => {
     const near = isEnd ? byArrival.findLast(([arrived]) => arrived <= time) : byArrival.find(([arrived]) => arrived >= time);
@@ -8580,6 +8602,7 @@ function stack(found, many, kept2) {
   const steps = Array.from({ length: many }, () => ({ deepest: -1, parts: [] }));
   found.samples.forEach((sample, at) => {
     const step3 = steps[Math.min(many - 1, Math.floor(sample.at / span * many))];
+    if (sample.depth === null) return;
     if (step3.deepest < 0 || sample.depth > found.samples[step3.deepest].depth) step3.deepest = at;
   });
   return steps.map(({ deepest }) => {
@@ -8591,7 +8614,8 @@ function stack(found, many, kept2) {
       parts[Math.min(kept2, found.samples[at].flow)] += 1;
       counted2 += 1;
     }
-    return { depth: sample.depth, parts: parts.map((part) => part / counted2 * sample.depth) };
+    const depth = sample.depth;
+    return { depth, parts: parts.map((part) => part / counted2 * depth) };
   });
 }
 
@@ -8715,14 +8739,15 @@ var COLUMNS = 120;
 var STEPS2 = [2, 5, 10, 20, 50, 100];
 function Depths({ found, write: write2 }) {
   const level = (depth) => depth <= 0 ? 0 : Math.floor(Math.log2(depth)) + 1;
-  const levels = found.samples.map(({ depth }) => level(depth));
+  const samples2 = found.samples.filter((one) => one.depth !== null);
+  const levels = samples2.map(({ depth }) => level(depth));
   const highest = levels.reduce((most2, one) => Math.max(most2, one), 0);
   const lowest = levels.reduce((least, one) => one > 0 ? Math.min(least, one) : least, highest);
   const rows = highest === 0 ? 1 : highest - lowest + 2;
   const rowOf = (one) => one === 0 ? rows - 1 : highest - one;
   const span = Number(found.to - found.from);
   const cells = new Uint32Array(rows * COLUMNS);
-  found.samples.forEach(({ at }, index) => {
+  samples2.forEach(({ at }, index) => {
     cells[rowOf(levels[index]) * COLUMNS + Math.min(COLUMNS - 1, Math.floor(at / span * COLUMNS))] += 1;
   });
   const bounds = (row) => row === rows - 1 ? "empty" : `${write2(2 ** (highest - row - 1))} to ${write2(2 ** (highest - row))}`;
@@ -8759,8 +8784,12 @@ async function depthsOf(rows, from, to, signal) {
   const begin = from - from % step3;
   const columns3 = Number((to - begin + step3 - 1n) / step3);
   const nodes2 = [...new Set(queues.map((row) => row.node_id))].join(", ");
+  const is = (value) => value === null ? "IS NULL" : `= ${value}`;
+  const each = queues.map(({ node_id, egress_interface, queue_id }) => {
+    return `(node_id = ${node_id} AND egress_interface ${is(egress_interface)} AND queue_id ${is(queue_id)})`;
+  });
   const found = queues.length ? await sql(
-    `SELECT (time - ${begin}) / ${step3} AS at, node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth FROM minutes WHERE time >= ${begin} AND time < ${to} AND node_id IN (${nodes2}) AND queue_occupancy_max IS NOT NULL GROUP BY 1, 2, 3, 4 LIMIT 10000`,
+    `SELECT (time - ${begin}) / ${step3} AS at, node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth FROM minutes WHERE time >= ${begin} AND time < ${to} AND node_id IN (${nodes2}) AND (${each.join(" OR ")}) AND queue_occupancy_max IS NOT NULL GROUP BY 1, 2, 3, 4 LIMIT 10000`,
     signal
   ) : [];
   const key3 = (row) => `${row.node_id} ${row.egress_interface} ${row.queue_id}`;
@@ -8780,7 +8809,7 @@ function depthStep(value) {
 }
 
 // src/views/queues.tsx
-var queueAddress = (row, params = {}) => href(`/queue/${row.node_id}/${row.egress_interface ?? "-"}/${row.queue_id ?? "-"}`, params);
+var queueAddress = (row, params = {}) => href(queuePath(row.node_id, row.egress_interface, row.queue_id), params);
 var [FEW2, MANY2] = [100, 500];
 function Queues() {
   const [when, every] = timeAsked();
@@ -8808,7 +8837,7 @@ function List5({ rows, congested, depths }) {
   ] });
   const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
   return a4($, { children: [
-    a4(Over, { depths, write: (queue, value) => depthOf(queue.node_id, value) }),
+    depths.queues.length > 0 && a4(Over, { depths, write: (queue, value) => depthOf(queue.node_id, value) }),
     a4(
       Table,
       {
@@ -8861,7 +8890,10 @@ function Over({ depths, write: write2 }) {
     }
   );
 }
-var queueName = (row) => `${node(row.node_id)} interface ${row.egress_interface ?? UNKNOWN} queue ${row.queue_id ?? UNKNOWN}`;
+function queueName({ node_id, egress_interface, queue_id }) {
+  const queue = queue_id === void 0 ? ", all queues" : ` queue ${queue_id ?? UNKNOWN}`;
+  return `${node(node_id)} interface ${egress_interface ?? UNKNOWN}${queue}`;
+}
 
 // src/views/queue.tsx
 var FLOWS_SHOWN = 6;
@@ -8878,16 +8910,21 @@ function Queue({ node: node2, port: port2, queue }) {
     a4("a", { href: href("/queues"), children: "All queues" })
   ] });
   const number = (text) => /^\d+$/.test(text) ? Number(text) : null;
+  const called = { node_id: id, egress_interface: number(port2), queue_id: queue ? number(queue) : void 0 };
   return a4($, { children: [
-    a4("h1", { children: queueName({ node_id: id, egress_interface: number(port2), queue_id: number(queue) }) }),
+    a4("h1", { children: queueName(called) }),
     a4(Answer, { asked, children: (found) => a4(Shown3, { node: id, found, isLive }) })
   ] });
 }
+var NO_SAMPLE = { depth: null, latency: null, at: 0 };
 function Shown3({ node: node2, found, isLive }) {
   const { samples: all, flows, from, to } = found;
   const write2 = (value) => depthOf(node2, value);
-  const deepest = all.reduce((most, sample) => sample.depth > most.depth ? sample : most, all[0] ?? { depth: 0, at: 0 });
-  useKeys({ f: () => all.length && set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)) });
+  const isKnown = all.some(({ depth }) => depth !== null);
+  const height = (sample) => sample[isKnown ? "depth" : "latency"] ?? -1;
+  const deepest = all.reduce((most, one) => height(one) > height(most) ? one : most, all[0] ?? NO_SAMPLE);
+  const goDeepest = () => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n));
+  useKeys({ f: () => all.length && goDeepest() });
   useCopy(
     () => [`${exact(from)} to ${exact(to)}, deepest ${write2(deepest.depth)}`, ...flows.map((flow) => `${permille(flow.share)}  ${flow.flow ? flowText(flow.flow) : "unknown flow"}  longest wait ${duration(flow.longest)}`)].join("\n")
   );
@@ -8921,7 +8958,10 @@ function Shown3({ node: node2, found, isLive }) {
     ] }),
     found.episodes.some(({ isTruncated }) => isTruncated) && a4("p", { class: "notice", children: "The node used up its report quota during congestion. From then on (cross-hatched) reports are missing; the queue may still be congested." }),
     a4("p", { class: "leads", children: [
-      a4("button", { onClick: () => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)), title: "f", children: "Go to the deepest moment" }),
+      a4("button", { onClick: goDeepest, title: "f", children: [
+        "Go to the ",
+        isKnown ? "deepest moment" : "longest wait"
+      ] }),
       " ",
       found.episodes.map((episode) => a4("span", { children: [
         " ",
@@ -8931,8 +8971,10 @@ function Shown3({ node: node2, found, isLive }) {
         ] })
       ] }, episode.id))
     ] }),
-    a4(Lane, { found, write: write2, levels: levelsOf(node2, found, write2) }),
-    a4(Depths, { found, write: write2 }),
+    isKnown ? a4($, { children: [
+      a4(Lane, { found, write: write2, levels: levelsOf(node2, found, write2) }),
+      a4(Depths, { found, write: write2 })
+    ] }) : a4("p", { class: "notice", children: "These reports contain no queue depth. The waits below are hop latencies." }),
     a4(Announced, { found }),
     a4(
       Table,
@@ -8972,8 +9014,11 @@ function Shown3({ node: node2, found, isLive }) {
 function levelsOf(node2, { samples: all }, write2) {
   const [depths, waits] = [depthThresholds(node2), thresholds.value];
   if (!waits) return [];
-  const least = all.reduce((least2, { depth, latency }) => latency !== null && latency > waits.trigger_latency && (least2 === null || depth < least2) ? depth : least2, null);
-  const most = all.reduce((most2, { depth, latency }) => latency !== null && latency < waits.reset_latency && depth > 0 && (most2 === null || depth > most2) ? depth : most2, null);
+  const depthsOf2 = (is) => all.flatMap(({ depth, latency }) => depth !== null && latency !== null && is(latency) ? [depth] : []);
+  const over = depthsOf2((latency) => latency > waits.trigger_latency);
+  const under = depthsOf2((latency) => latency < waits.reset_latency).filter((depth) => depth > 0);
+  const least = over.length ? over.reduce((a5, b3) => Math.min(a5, b3)) : null;
+  const most = under.length ? under.reduce((a5, b3) => Math.max(a5, b3)) : null;
   const level = (name, set2, seen, why) => {
     if (set2 !== null && (seen === null || set2 <= seen)) return [{ name, depth: set2, told: `${name}: ${write2(Math.round(set2))}, as configured` }];
     return seen === null ? [] : [{ name, depth: seen, told: `${name}: ${write2(seen)}, ${why}` }];
@@ -9009,7 +9054,7 @@ function Announced({ found: { culprits } }) {
   );
 }
 var openPacket = (row) => go(packetAddress(row));
-var packetAddress = (row) => href("/flow/" + row.flow_id, { ...around(BigInt(row.time), 2n * SECOND), packet: packetName(row) });
+var packetAddress = (row) => row.flow_id === null ? reportAddress({ ...row, node_id: row.reporter, received_at: row.time }) : href("/flow/" + row.flow_id, { ...around(BigInt(row.time), 2n * SECOND), packet: packetName(row) });
 function Swatch({ at }) {
   return at < FLOWS_SHOWN ? a4("span", { class: `flow f${at + 1}`, children: at + 1 }) : a4("span", { class: "flow f0", children: "others" });
 }
@@ -9361,7 +9406,7 @@ function View({ path }) {
     case "queues":
       return a4(Queues, {});
     case "queue":
-      return a4(Queue, { node: rest[0] ?? "", port: rest[1] ?? "-", queue: rest[2] ?? "-" }, rest.join("/"));
+      return a4(Queue, { node: rest[0] ?? "", port: rest[1] ?? "-", queue: rest[2] ?? "" }, rest.join("/"));
     case "reports":
       return a4(Reports, {});
     case "report":

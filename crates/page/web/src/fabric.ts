@@ -1,6 +1,6 @@
 // The fabric: nodes in tiers by their distance from the edge, links, and one metric of each.
 
-import { permilleOf } from "./about";
+import { permilleOf, permilleOfAll } from "./about";
 import { ask } from "./api";
 import { rowsOf } from "./columns";
 import { param } from "./address";
@@ -129,13 +129,24 @@ export async function groups(by: By, signal: AbortSignal): Promise<{ groups: Gro
   const [map] = await Promise.all([ask(`map?group=auto&by=${by}&from=${from}&to=${to}`, { signal }), tiersOf(0, signal)]);
   const all = rowsOf<Group>(map.groups);
   counted = all.reduce((sum, { nodes }) => sum + nodes.length, 0);
+  const seconds = Number(BigInt(map.to) - BigInt(map.from)) / 1e9;
+  // The collector answers with what nodes report, and with sums.
+  const convert = (value: number | null, { nodes }: Group) => {
+    if (value === null || !["reports", "utilization"].includes(by)) return value;
+    return by === "reports" ? value / seconds : permilleOfAll(nodes, value);
+  };
+  const converted = all.map((group) => ({ ...group, value: convert(group.value, group) }));
   const values = (value: number | null): Values => ({ ...nothing, [by]: value });
   const tiers = await tiersOf(counted, signal);
-  const nodes = all.map((group, id): MapNode => ({ id, tier: tiers.get(group.nodes[0]!) ?? 0, reportsItself: group.reports > 0, values: values(group.value) }));
-  const links = rowsOf<any>(map.bundles).map(({ from, to, value, uncertain }): MapLink => {
-    return { id: `${from}-${to}`, from, to, egress: null, ingress: null, certain: !uncertain, latency: null, uncertainty: null, values: values(value) };
+  const nodes = converted.map(({ nodes, reports, value }, id): MapNode => {
+    return { id, tier: tiers.get(nodes[0]!) ?? 0, reportsItself: reports > 0, values: values(value) };
   });
-  return { groups: all, fabric: { nodes, links, ports: [] } };
+  const unknown = { egress: null, ingress: null, latency: null, uncertainty: null };
+  const links = rowsOf<any>(map.bundles).map(({ from, to, value, uncertain }): MapLink => {
+    const own = values(convert(value, all[from]!));
+    return { id: `${from}-${to}`, from, to, ...unknown, certain: !uncertain, values: own };
+  });
+  return { groups: converted, fabric: { nodes, links, ports: [] } };
 }
 
 const key = (node: number, port: number | null) => `${node}.${port ?? "*"}`;

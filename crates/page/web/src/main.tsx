@@ -47,7 +47,7 @@ function View({ path }: { path: string[] }) {
     case "queues":
       return <Queues />;
     case "queue":
-      return <Queue node={rest[0] ?? ""} port={rest[1] ?? "-"} queue={rest[2] ?? "-"} key={rest.join("/")} />;
+      return <Queue node={rest[0] ?? ""} port={rest[1] ?? "-"} queue={rest[2] ?? ""} key={rest.join("/")} />;
     case "reports":
       return <Reports />;
     case "report":

@@ -123,7 +123,7 @@ export type Piece =
   | { kind: "link"; from: HopRow; to: HopRow; start: number; length: number | null; uncertainty: number | null };
 
 /** Whether a timestamp counts from 1970; a shorter one wraps around, so its distance to another node's means nothing. */
-const isTime = (stamp: bigint | number | null) => stamp !== null && BigInt(stamp) > 0xffff_ffffn;
+export const isTime = (stamp: bigint | number | null) => stamp !== null && BigInt(stamp) > 0xffff_ffffn;
 
 /** The pieces in the order of the packet, each with its start; unknown ones have no length. A link is known only with its clocks' uncertainty. */
 export function pieces(hops: HopRow[], known: Map<string, LinkKnown>): { pieces: Piece[]; sum: number; end: number; isWhole: boolean } {

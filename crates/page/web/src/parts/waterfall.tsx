@@ -4,6 +4,7 @@
 import { depthOf, permilleOf } from "../about";
 import { go, href } from "../address";
 import { beside } from "../beside";
+import { queuePath } from "../kinds";
 import { node } from "../names";
 import { type LinkKnown, type Piece, type Usual, hopKey, linkKey } from "../packets";
 import { around } from "../range";
@@ -95,7 +96,8 @@ function Hop({ now, then, usually, arrived, share, way, other }: Drawn & { now: 
   const { hop, start, length } = (now ?? then)!;
   const usual = usually.get(hopKey(hop));
   const least = Math.min(usual?.least ?? 0, length ?? 0);
-  const queue = hop.egress_interface === null ? undefined : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(arrived, 200_000_000n));
+  const place = queuePath(hop.node_id, hop.egress_interface, hop.queue_id);
+  const queue = hop.egress_interface === null ? undefined : href(place, around(arrived, 200_000_000n));
   const part = now && length !== null && way.sum ? ` (${Math.round((100 * length) / way.sum)} %)` : "";
   const name = now ? node(hop.node_id) : <del>{node(hop.node_id)}</del>;
   return (

@@ -55,8 +55,8 @@ function headline(groups: Incident[], { isLive, from, end }: Found, counts: Coun
   if (isLive && totals.value?.received === 0) return "No reports received yet.";
   const steps = counts && balance(counts);
   const lost = steps?.length ? sum(steps.map((step) => step.lost)) : undefined;
-  const total = lost === undefined ? "lost reports unknown" : lost ? `${plural(lost, "report")} lost` : "no reports lost";
-  const losses = counts ? [total] : [];
+  const total = lost ? `${plural(lost, "report")} lost` : "no reports lost";
+  const losses = counts ? [lost === undefined ? "lost reports unknown" : total] : [];
   if (!groups.length) {
     if (counts && !isKept(counts)) return "No history of this time range.";
     const begin = counts?.begun && counts.begun > from ? counts.begun : from;
