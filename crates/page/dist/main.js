@@ -1,4 +1,4 @@
-// node_modules/preact/dist/preact.mjs
+// ../../../../web/node_modules/preact/dist/preact.mjs
 var n;
 var t;
 var r;
@@ -269,7 +269,7 @@ n = { __e: function(n3, t4, r4, u4) {
   return n3.__v.__b - t4.__v.__b;
 }, e = /* @__PURE__ */ Symbol(), l = /(PointerCapture)$|Capture$/i, c = 0, a = {}, s = 0;
 
-// node_modules/preact/hooks/dist/hooks.mjs
+// ../../../../web/node_modules/preact/hooks/dist/hooks.mjs
 var t2;
 var r2;
 var u2;
@@ -423,7 +423,7 @@ function G2(n3, t4) {
   return "function" == typeof t4 ? t4(n3) : t4;
 }
 
-// node_modules/@preact/signals-core/dist/signals-core.module.js
+// ../../../../web/node_modules/@preact/signals-core/dist/signals-core.module.js
 var i3 = /* @__PURE__ */ Symbol.for("preact-signals");
 function t3() {
   if (!(v3 > 1)) {
@@ -816,7 +816,7 @@ function x2(i4, t4) {
   return n3;
 }
 
-// node_modules/@preact/signals/dist/signals.module.js
+// ../../../../web/node_modules/@preact/signals/dist/signals.module.js
 var h4;
 var d4;
 var p4;
@@ -1354,7 +1354,7 @@ function take(message) {
 }
 var sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
-// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
+// ../../../../web/node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
 var f4 = /* @__PURE__ */ Symbol.for("pv");
 var o4 = 0;
 function a4(t4, e4, n3, u4, a5, i4) {
@@ -3316,7 +3316,7 @@ async function fabric(signal, of) {
     const { egress_interface: egress, ingress_interface: ingress, certain, latency_p50: latency, uncertainty } = row;
     const port2 = ports.get(key(from2, egress)) ?? { node: from2, port: egress, link: void 0, values: { ...nothing } };
     ports.set(key(from2, egress), port2);
-    port2.values.silence = row.silent_seconds * 1e9;
+    port2.values.silence = row.silent_seconds === null ? null : row.silent_seconds * 1e9;
     const id = `${key(from2, egress)}-${key(to2, ingress)}`;
     return port2.link = { id, from: from2, to: to2, egress, ingress, certain, latency, uncertainty, values: port2.values };
   });
@@ -3731,6 +3731,7 @@ function Map2() {
   const isGrouped = param("form") === "groups" || !param("form") && counted > GROUPS_FROM;
   return a4($, { children: [
     a4("h1", { children: "Map" }),
+    a4(OnlyPresent, { what: "Link latencies, the counts of a node and the flows of a link" }),
     a4("div", { class: "choices", children: [
       a4("label", { children: [
         "Colour by",
@@ -3789,7 +3790,7 @@ function Shown2({ found }) {
   ] });
 }
 
-// node_modules/uplot/dist/uPlot.esm.js
+// ../../../../web/node_modules/uplot/dist/uPlot.esm.js
 var FEAT_TIME = true;
 var pre = "u-";
 var UPLOT = "uplot";

@@ -44,7 +44,7 @@ export interface Values {
   reports: number | null;
   utilization: number | null;
   drops: number | null;
-  /** Nanoseconds since a path over its link was last reported. */
+  /** Nanoseconds from the last reported path over its link to the end of the time range. */
   silence: number | null;
 }
 
@@ -100,7 +100,7 @@ export async function fabric(signal: AbortSignal, of?: number): Promise<Fabric> 
     const { egress_interface: egress, ingress_interface: ingress, certain, latency_p50: latency, uncertainty } = row;
     const port = ports.get(key(from, egress)) ?? { node: from, port: egress, link: undefined, values: { ...nothing } };
     ports.set(key(from, egress), port);
-    port.values.silence = row.silent_seconds * 1e9;
+    port.values.silence = row.silent_seconds === null ? null : row.silent_seconds * 1e9;
     const id = `${key(from, egress)}-${key(to, ingress)}`;
     return (port.link = { id, from, to, egress, ingress, certain, latency, uncertainty, values: port.values });
   });

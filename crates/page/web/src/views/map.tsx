@@ -10,6 +10,7 @@ import { Legend, Nothing, Selected, columns, kept, portName, shownAt } from "../
 import { Matrix } from "../parts/matrix";
 import { Table } from "../parts/table";
 import { Tiers } from "../parts/tiers";
+import { OnlyPresent } from "../parts/words";
 import { timeAsked } from "../range";
 import { count, plural } from "../units";
 import { Grouped } from "./groups";
@@ -25,6 +26,7 @@ export function Map() {
   return (
     <>
       <h1>Map</h1>
+      <OnlyPresent what="Link latencies, the counts of a node and the flows of a link" />
       <div class="choices">
         <label>
           Colour by{" "}
