@@ -145,7 +145,8 @@ def groups_have_units(demo, browser, _events):
         page.get_by_text(values[0]).first.wait_for()
         rows = page.get_by_role("table", name=re.compile("^2 groups")).locator("tbody tr")
         cells = [row.replace("\u2009", " ").split("\t") for row in rows.all_inner_texts()]
-        assert sorted((cell[0], cell[2]) for cell in cells) == [("alike", values[0]), ("unlike", values[1])], cells
+        shown = sorted((cell[0], cell[2]) for cell in cells)
+        assert shown == [("alike", values[0]), ("unlike", values[1])], cells
     page.context.close()
     return 4, "values"
 
@@ -189,10 +190,62 @@ def queues_without_an_id_are_found(demo, browser, events):
     return 3, "views of queues"
 
 
+def the_present_is_asked_for(demo, browser, _events):
+    """A tab that comes back asks at once; a stream whose connection never answers counts as cut off."""
+    page = browser.page()
+    open_view(page, demo.url + "/queues")
+    page.wait_for_timeout(500)
+    with page.expect_request("**/api/v1/query", timeout=1_500):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.context.close()
+    page = browser.page()
+    page.clock.install()
+    page.route("**/api/v1/stream", lambda route: None)
+    open_view(page, demo.url + "/flows")
+    page.clock.fast_forward(21_000)
+    page.get_by_text("disconnected since").wait_for(timeout=5_000)
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return 2, "ways to the present"
+
+
+def losses_are_counted_once(demo, browser, _events):
+    """What the kernel dropped is part of what is lost."""
+    page = browser.page()
+    parts = {"accepted": 9, "malformed": 1, "duplicate": 0, "shed": 0}
+    totals = {"received": 10, **parts, "lost": 3, "kernel_dropped": 2}
+    body = f"event: ledger\ndata: {json.dumps(totals)}\n\n"
+    page.route("**/api/v1/stream", lambda route: route.fulfill(content_type="text/event-stream", body=body))
+    open_view(page, demo.url + "/flows")
+    page.locator(".strip .bad", has_text=re.compile("^3 lost$")).wait_for(timeout=5_000)
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return 3, "lost"
+
+
+def a_map_of_the_past_is_of_the_past(demo, browser, _events):
+    """A link used after the range has no silence in it, and what is of the present is called so."""
+    page = browser.page()
+    found = demo.json(f"map?from={time.time_ns() - 60 * 10**9}&to={time.time_ns()}")
+    found["links"]["silent_seconds"] = [None] * len(found["links"]["from"])
+    answered(page, r"map\?", lambda _: found)
+    open_view(page, f"{demo.url}/map?by=silence&at={time.time_ns()}&span=1m")
+    page.get_by_text("of the present, not of the chosen time").wait_for()
+    rows = page.get_by_role("table", name=re.compile("time since last path$")).locator("tbody tr")
+    at = page.locator("main thead th").all_inner_texts().index("time since last path")
+    silences = {row.split("\t")[at] for row in rows.all_inner_texts()}
+    assert silences == {"–"}, silences
+    page.context.close()
+    return len(silences), "silence of unknown length"
+
+
 CHECKS = [
     the_headline_says_what_is_known,
     ages_grow,
     the_depths_of_a_day_are_whole,
     groups_have_units,
     queues_without_an_id_are_found,
+    the_present_is_asked_for,
+    losses_are_counted_once,
+    a_map_of_the_past_is_of_the_past,
 ]

@@ -199,8 +199,13 @@ def a_wrong_clock_is_corrected(demo, browser, _events):
     """C15: the browser's clock is an hour ahead."""
     page = browser.page()
     page.add_init_script("const true_ = Date.now.bind(Date); Date.now = () => true_() + 3_600_000")
+    asked = []
+    page.on("request", lambda request: asked.extend(re.findall(r"/events\?.*&to=(\d+)", request.url)))
     open_view(page, demo.url + "/events")
-    page.wait_for_timeout(2_500)
+    page.wait_for_timeout(500)
+    ends = [(int(end) - time.time_ns()) / 10**9 for end in asked]
+    assert min(map(abs, ends)) < 5, f"the first answers are of {ends} seconds from now"
+    page.wait_for_timeout(2_000)
     shown = re.findall(r"\d\d:\d\d:\d\d", page.inner_text(".time .interval"))[-1]
     now = datetime.datetime.now(datetime.UTC)
     off = min(abs((now - datetime.timedelta(seconds=late)).strftime("%H:%M:%S") != shown) for late in range(-5, 6))

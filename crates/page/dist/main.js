@@ -1,4 +1,4 @@
-// ../../../../web/node_modules/preact/dist/preact.mjs
+// node_modules/preact/dist/preact.mjs
 var n;
 var t;
 var r;
@@ -269,7 +269,7 @@ n = { __e: function(n3, t4, r4, u4) {
   return n3.__v.__b - t4.__v.__b;
 }, e = /* @__PURE__ */ Symbol(), l = /(PointerCapture)$|Capture$/i, c = 0, a = {}, s = 0;
 
-// ../../../../web/node_modules/preact/hooks/dist/hooks.mjs
+// node_modules/preact/hooks/dist/hooks.mjs
 var t2;
 var r2;
 var u2;
@@ -423,7 +423,7 @@ function G2(n3, t4) {
   return "function" == typeof t4 ? t4(n3) : t4;
 }
 
-// ../../../../web/node_modules/@preact/signals-core/dist/signals-core.module.js
+// node_modules/@preact/signals-core/dist/signals-core.module.js
 var i3 = /* @__PURE__ */ Symbol.for("preact-signals");
 function t3() {
   if (!(v3 > 1)) {
@@ -816,7 +816,7 @@ function x2(i4, t4) {
   return n3;
 }
 
-// ../../../../web/node_modules/@preact/signals/dist/signals.module.js
+// node_modules/@preact/signals/dist/signals.module.js
 var h4;
 var d4;
 var p4;
@@ -1206,13 +1206,13 @@ async function once(path, init) {
       headers: { ...headers(), ...init.headers },
       signal: AbortSignal.any(signals)
     });
+    noteClock(answer);
     text = await answer.text();
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === "TimeoutError";
     const why = isLate ? `no answer within ${patience.ms / 1e3} s` : init.signal?.aborted ? CANCELLED : AWAY;
     throw new Refusal(asked, why, 0);
   }
-  noteClock(answer);
   if (answer.status === 401) isTokenWanted.value = true;
   return read2(asked, answer, text);
 }
@@ -1243,10 +1243,13 @@ async function sql(text, signal) {
   return rows.map((row) => Object.fromEntries(columns3.map((name, at) => [name, row[at]])));
 }
 var now = () => BigInt(Date.now()) * 1000000n + ahead.value;
+var JITTER = 2000000000n;
 function noteClock(answer) {
   const said2 = Date.parse(answer.headers.get("date") ?? "");
-  const off2 = said2 - Date.now();
-  ahead.value = Number.isNaN(said2) || Math.abs(off2) < 2e3 ? 0n : BigInt(off2) * 1000000n;
+  if (Number.isNaN(said2)) return;
+  const off2 = BigInt(said2 - Date.now()) * 1000000n;
+  const change3 = off2 - ahead.value;
+  if (change3 > JITTER || change3 < -JITTER) ahead.value = off2;
 }
 
 // src/about.ts
@@ -1323,15 +1326,25 @@ async function follow() {
 }
 async function read3() {
   const gone = new AbortController();
+  const patiently2 = (answer) => {
+    const silence = setTimeout(() => gone.abort(), 2e4);
+    return answer.finally(() => clearTimeout(silence));
+  };
+  try {
+    await listen(gone.signal, patiently2);
+  } finally {
+    gone.abort();
+  }
+}
+async function listen(signal, patiently2) {
   const more = lastId ? { "last-event-id": lastId } : {};
-  const answer = await fetch(`${base}/api/v1/stream`, { headers: { ...headers(), ...more }, signal: gone.signal });
+  const answer = await patiently2(fetch(`${base}/api/v1/stream`, { headers: { ...headers(), ...more }, signal }));
   if (answer.status === 401) isTokenWanted.value = true;
   if (!answer.ok || !answer.body) throw new Error(answer.statusText);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (; ; ) {
-    const silence = setTimeout(() => gone.abort(), 2e4);
-    const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+    const { done, value } = await patiently2(reader.read());
     if (done) return;
     cutOffSince.value = void 0;
     const messages = (rest + value.replace(/\r/g, "")).split("\n\n");
@@ -1354,7 +1367,7 @@ function take(message) {
 }
 var sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
-// ../../../../web/node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
+// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
 var f4 = /* @__PURE__ */ Symbol.for("pv");
 var o4 = 0;
 function a4(t4, e4, n3, u4, a5, i4) {
@@ -1502,7 +1515,7 @@ function range() {
 }
 function timeAsked(every = 5e3) {
   const { isLive, from, to, span } = range();
-  return isLive ? [`live ${span}`, every] : [`${from} ${to}`, void 0];
+  return isLive ? [`live ${span} ${ahead.value}`, every] : [`${from} ${to}`, void 0];
 }
 var around = (at, span) => ({ at: at.toString(), span: writeSpan(span), live: void 0 });
 function freeze() {
@@ -1649,7 +1662,7 @@ function Strip() {
   const now2 = totals.value;
   const since = cutOffSince.value;
   const shown2 = ["accepted", "malformed", "duplicate", "shed"];
-  const lost = now2 ? (now2.lost ?? 0) + (now2.kernel_dropped ?? 0) : 0;
+  const isLossy = Boolean(now2 && (now2.lost || now2.kernel_dropped));
   return a4("header", { class: since ? "strip cut" : "strip", "aria-label": "Ledger", children: [
     a4("a", { class: "brand", href: href("/"), children: "inband" }),
     since ? a4("strong", { children: [
@@ -1670,8 +1683,8 @@ function Strip() {
         " ",
         name
       ] }, name)),
-      a4("span", { class: lost ? "bad" : "", children: [
-        now2 ? count(lost) : UNKNOWN,
+      a4("span", { class: isLossy ? "bad" : "", children: [
+        count(now2?.lost),
         " lost"
       ] })
     ] })
@@ -1680,7 +1693,8 @@ function Strip() {
 function speed() {
   const [latest, earlier] = [history2.at(-1), history2.at(-6) ?? history2[0]];
   if (!latest || !earlier || latest.at === earlier.at) return void 0;
-  return ((latest.totals.accepted ?? 0) - (earlier.totals.accepted ?? 0)) / (latest.at - earlier.at);
+  const more = (latest.totals.accepted ?? 0) - (earlier.totals.accepted ?? 0);
+  return more < 0 ? void 0 : more / (latest.at - earlier.at);
 }
 function Rail({ entries }) {
   const first2 = address.value.path[0] ?? "";
@@ -1799,11 +1813,11 @@ function useAsk(key3, question, every, news) {
   const given = token.value;
   A2(() => {
     const gone = new AbortController();
-    let timer = 0;
+    let [timer, slow] = [0, 0];
     let [isAsking, isNew] = [false, false];
     const run = async () => {
       [isAsking, isNew] = [true, false];
-      const slow = setTimeout(() => setSlow(true), 300);
+      slow = window.setTimeout(() => setSlow(true), 300);
       let pause3 = every;
       try {
         const data = await latest.current(gone.signal);
@@ -1825,10 +1839,16 @@ function useAsk(key3, question, every, news) {
       if (isAsking) isNew = true;
       else void run();
     };
+    const comeBack = () => {
+      if (every && !document.hidden) hear2.current();
+    };
+    document.addEventListener("visibilitychange", comeBack);
     void run();
     return () => {
       gone.abort();
       clearTimeout(timer);
+      clearTimeout(slow);
+      document.removeEventListener("visibilitychange", comeBack);
     };
   }, [key3, round2, every, given]);
   const heard = T2(news);
@@ -2941,9 +2961,10 @@ function window_() {
   return { from: to - from > MINUTE ? to - MINUTE : from, to };
 }
 function Packets({ id, paths }) {
-  const { isLive, from, to } = range();
+  const [when, every] = timeAsked();
   const order = param("order") === "time" ? "time" : "slowest";
-  const list = useAsk(`packets ${id} ${order} ${isLive ? "live" : `${from} ${to}`}`, (signal) => packetsOf(id, window_().from, window_().to, order, signal), isLive ? 5e3 : void 0);
+  const find2 = (signal) => packetsOf(id, window_().from, window_().to, order, signal);
+  const list = useAsk(`packets ${id} ${order} ${when}`, find2, every);
   return a4(Answer, { asked: list, children: (packets) => {
     const named = packetTime(param("packet")) === void 0 ? "" : param("packet");
     const taken = paths.length > 0 && a4(Paths, { paths });
@@ -3790,7 +3811,7 @@ function Shown2({ found }) {
   ] });
 }
 
-// ../../../../web/node_modules/uplot/dist/uPlot.esm.js
+// node_modules/uplot/dist/uPlot.esm.js
 var FEAT_TIME = true;
 var pre = "u-";
 var UPLOT = "uplot";
@@ -8900,12 +8921,14 @@ function queueName({ node_id, egress_interface, queue_id }) {
 var FLOWS_SHOWN = 6;
 function Queue({ node: node2, port: port2, queue }) {
   const id = /^\d{1,10}$/.test(node2) ? Number(node2) : void 0;
-  const { isLive, from, to } = range();
+  const { isLive } = range();
+  const [when, every] = timeAsked(3e3);
   const window2 = () => {
-    const { isLive: isLive2, from: from2, to: to2 } = range();
-    return isLive2 || to2 - from2 > 60n * SECOND ? { from: to2 - (isLive2 ? 10n : 60n) * SECOND, to: to2 } : { from: from2, to: to2 };
+    const { isLive: isLive2, from, to } = range();
+    return isLive2 || to - from > 60n * SECOND ? { from: to - (isLive2 ? 10n : 60n) * SECOND, to } : { from, to };
   };
-  const asked = useAsk(`queue ${node2} ${port2} ${queue} ${isLive ? "live" : `${from} ${to}`}`, (signal) => samples(id ?? 0, port2, queue, window2().from, window2().to, signal), isLive ? 3e3 : void 0);
+  const find2 = (signal) => samples(id ?? 0, port2, queue, window2().from, window2().to, signal);
+  const asked = useAsk(`queue ${node2} ${port2} ${queue} ${when}`, find2, every);
   if (id === void 0) return a4(Empty, { children: [
     "A queue has a node, an interface and a queue ID. ",
     a4("a", { href: href("/queues"), children: "All queues" })

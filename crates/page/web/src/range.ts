@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { address, set } from "./address";
-import { now } from "./api";
+import { ahead, now } from "./api";
 import { MINUTE, type Nanos, parseSpan, writeSpan } from "./time";
 
 export interface Range {
@@ -40,10 +40,13 @@ export function range(): Range {
   return { isLive: true, from: to - span, to, span };
 }
 
-/** The time range as part of a request, and the interval of requests in milliseconds while live. */
+/**
+ * The time range as the key of a request, and the interval of requests in milliseconds while live.
+ * An answer for another time, because the collector's was not known yet, is of another key.
+ */
 export function timeAsked(every = 5_000): [string, number | undefined] {
   const { isLive, from, to, span } = range();
-  return isLive ? [`live ${span}`, every] : [`${from} ${to}`, undefined];
+  return isLive ? [`live ${span} ${ahead.value}`, every] : [`${from} ${to}`, undefined];
 }
 
 /** The parameters of an address with this time range. */

@@ -12,7 +12,7 @@ import { useCopy, useKeys } from "../parts/copy";
 import { Table } from "../parts/table";
 import { Facts, Time } from "../parts/words";
 import { Waterfall, waterfallText } from "../parts/waterfall";
-import { range } from "../range";
+import { range, timeAsked } from "../range";
 import { MINUTE, exact } from "../time";
 import { UNKNOWN, count, duration, plural, shown } from "../units";
 
@@ -82,9 +82,10 @@ function window_() {
 }
 
 function Packets({ id, paths }: { id: string; paths: Taken[] }) {
-  const { isLive, from, to } = range();
+  const [when, every] = timeAsked();
   const order = param("order") === "time" ? "time" : "slowest";
-  const list = useAsk(`packets ${id} ${order} ${isLive ? "live" : `${from} ${to}`}`, (signal) => packetsOf(id, window_().from, window_().to, order, signal), isLive ? 5_000 : undefined);
+  const find = (signal: AbortSignal) => packetsOf(id, window_().from, window_().to, order, signal);
+  const list = useAsk(`packets ${id} ${order} ${when}`, find, every);
   return (
     <Answer asked={list}>
       {(packets) => {

@@ -10,7 +10,7 @@ import { type Level, Lane } from "../parts/depth";
 import { Depths } from "../parts/depths";
 import { Table } from "../parts/table";
 import { FlowLink, Time } from "../parts/words";
-import { around, range } from "../range";
+import { around, range, timeAsked } from "../range";
 import { flowText } from "../kinds";
 import { type Sample, type Samples, samples } from "../samples";
 import { SECOND, exact, writeSpan } from "../time";
@@ -22,13 +22,15 @@ export const FLOWS_SHOWN = 6;
 
 export function Queue({ node, port, queue }: { node: string; port: string; queue: string }) {
   const id = /^\d{1,10}$/.test(node) ? Number(node) : undefined;
-  const { isLive, from, to } = range();
+  const { isLive } = range();
+  const [when, every] = timeAsked(3_000);
   // Live, ten seconds are enough.
   const window = () => {
     const { isLive, from, to } = range();
     return isLive || to - from > 60n * SECOND ? { from: to - (isLive ? 10n : 60n) * SECOND, to } : { from, to };
   };
-  const asked = useAsk<Samples>(`queue ${node} ${port} ${queue} ${isLive ? "live" : `${from} ${to}`}`, (signal) => samples(id ?? 0, port, queue, window().from, window().to, signal), isLive ? 3_000 : undefined);
+  const find = (signal: AbortSignal) => samples(id ?? 0, port, queue, window().from, window().to, signal);
+  const asked = useAsk<Samples>(`queue ${node} ${port} ${queue} ${when}`, find, every);
   if (id === undefined) return <Empty>A queue has a node, an interface and a queue ID. <a href={href("/queues")}>All queues</a></Empty>;
   const number = (text: string) => (/^\d+$/.test(text) ? Number(text) : null);
   const called = { node_id: id, egress_interface: number(port), queue_id: queue ? number(queue) : undefined };
