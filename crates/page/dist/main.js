@@ -1338,7 +1338,8 @@ async function read3() {
 }
 async function listen(signal, patiently2) {
   const more = lastId ? { "last-event-id": lastId } : {};
-  const answer = await patiently2(fetch(`${base}/api/v1/stream`, { headers: { ...headers(), ...more }, signal }));
+  const init = { headers: { ...headers(), ...more }, signal };
+  const answer = await patiently2(fetch(`${base}/api/v1/stream`, init));
   if (answer.status === 401) isTokenWanted.value = true;
   if (!answer.ok || !answer.body) throw new Error(answer.statusText);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -1564,13 +1565,32 @@ function turnTheme() {
 }
 var copied = { text: void 0 };
 var viewKeys = /* @__PURE__ */ new Map();
+var saying = 0;
+function say(text) {
+  clearTimeout(saying);
+  said.value = "";
+  saying = window.setTimeout(() => {
+    said.value = text;
+    saying = window.setTimeout(() => said.value = "", 4e3);
+  }, 50);
+}
 async function copy(text, what) {
-  try {
-    await navigator.clipboard.writeText(text);
-    said.value = `${what} copied`;
-  } catch {
-    said.value = "the browser does not allow copying";
-  }
+  const isCopied = navigator.clipboard ? await navigator.clipboard.writeText(text).then(() => true, () => copyField(text)) : copyField(text);
+  say(isCopied ? `${what} copied` : "the browser does not allow copying");
+}
+function copyField(text) {
+  const before2 = document.activeElement;
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.setAttribute("aria-hidden", "true");
+  field.style.position = "fixed";
+  field.style.opacity = "0";
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  before2?.focus({ preventScroll: true });
+  return isCopied;
 }
 var KEYS = [
   { keys: "g n", about: "Now" },
@@ -1614,7 +1634,8 @@ function onKey(event) {
     else if (isField) target.blur();
     return;
   }
-  if (isField || !areKeysOn.value || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (isField || !areKeysOn.value || isHelpOpen.value || event.metaKey) return;
+  if ((event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph")) return;
   const done = act(event.key, event);
   if (done) event.preventDefault();
 }
@@ -1626,7 +1647,7 @@ function act(key3, event) {
     return to !== void 0;
   }
   const own = viewKeys.get(key3);
-  if (own) {
+  if (own && !(key3.startsWith("Arrow") && canScroll(event.target))) {
     own();
     return true;
   }
@@ -1650,6 +1671,10 @@ function act(key3, event) {
   if (!action || event.shiftKey && !"?/".includes(key3)) return false;
   action();
   return true;
+}
+function canScroll(target) {
+  const around2 = target.closest(".scroll");
+  return around2 !== null && around2.scrollWidth > around2.clientWidth;
 }
 function move(by2) {
   const rows = [...document.querySelectorAll("main [data-row]")];
@@ -1888,7 +1913,7 @@ function Table({ caption, columns: columns3, rows, keyOf: keyOf2, open, onFocus,
     a4("tbody", { children: rows.map((row, at) => a4(
       "tr",
       {
-        "data-row": true,
+        "data-row": open || onFocus ? "" : void 0,
         tabIndex: open || onFocus ? 0 : void 0,
         "aria-selected": isChosen ? isChosen(row) : void 0,
         class: isChosen?.(row) ? "chosen" : void 0,
@@ -2066,19 +2091,34 @@ function Facts({ facts }) {
   ] }, name)) });
 }
 
+// src/parts/focus.ts
+function useFocus(state) {
+  const place2 = T2(null);
+  const before2 = T2(state);
+  F2(() => {
+    const isLost = document.activeElement === document.body;
+    if (before2.current !== state && (state === "open" || isLost)) place2.current?.focus();
+    before2.current = state;
+  }, [state]);
+  return place2;
+}
+
 // src/parts/silence.tsx
 var HOUR = 60n * MINUTE;
 var ENDS = [["1 hour", HOUR], ["8 hours", 8n * HOUR], ["1 day", 24n * HOUR], ["7 days", 168n * HOUR], ["unlimited time", void 0]];
+var MOST_PAST = 4096;
 var post = (silence) => ask("silences", { method: "POST", body: JSON.stringify(silence, (_5, value) => typeof value === "bigint" ? Number(value) : value), headers: { "content-type": "application/json" } });
 function Silence({ event, done }) {
   const [isOpen, setOpen] = d2(false);
   const [said2, setSaid] = d2("");
+  const focus = useFocus(said2 ? "done" : isOpen ? "open" : "closed");
   useKeys({ s: () => setOpen(true) });
-  if (said2) return a4("p", { class: "notice", role: "status", children: said2 });
-  if (!isOpen) return a4("button", { onClick: () => setOpen(true), title: "s", children: "Silence" });
-  return a4(Form, { event, close: () => setOpen(false), done: (text) => (setSaid(text), done()) });
+  if (said2) return a4("p", { class: "notice", role: "status", ref: focus, tabIndex: -1, children: said2 });
+  if (!isOpen) return a4("button", { ref: focus, onClick: () => setOpen(true), title: "s", children: "Silence" });
+  const close = () => setOpen(false);
+  return a4(Form, { event, first: focus, close, done: (text) => (setSaid(text), done()) });
 }
-function Form({ event, close, done }) {
+function Form({ event, first: first2, close, done }) {
   const [key3, setKey] = d2(event.key);
   const [isKind, setIsKind] = d2(true);
   const [end, setEnd] = d2(0);
@@ -2086,6 +2126,11 @@ function Form({ event, close, done }) {
   const [problem, setProblem] = d2("");
   const day = useAsk(`silence ${event.id}`, (signal) => ask(`events?limit=10000&from=${now() - 24n * HOUR}&to=${now()}`, { signal }));
   const isHidden = (other) => (!isKind || other.event === event.event) && other.key.includes(key3);
+  const events = day.data ?? [];
+  const isCut = events.filter(({ phase }) => phase !== "begin").length >= MOST_PAST;
+  const all = plural(events.length, "event");
+  const hidden = `Would have hidden ${count(events.filter(isHidden).length)} of `;
+  const preview = hidden + (isCut ? `the latest ${all}.` : `${all} of the last day.`);
   const send = async (submitted) => {
     submitted.preventDefault();
     const length = ENDS[end][1];
@@ -2099,8 +2144,17 @@ function Form({ event, close, done }) {
   };
   return a4("form", { class: "silence", "aria-label": "Silence", onSubmit: send, children: [
     a4("label", { children: [
-      a4("input", { type: "checkbox", checked: isKind, onChange: (changed) => setIsKind(changed.currentTarget.checked) }),
-      " only kind ",
+      a4(
+        "input",
+        {
+          ref: first2,
+          type: "checkbox",
+          checked: isKind,
+          onChange: (changed) => setIsKind(changed.currentTarget.checked)
+        }
+      ),
+      " ",
+      "only kind ",
       event.event
     ] }),
     a4("label", { children: [
@@ -2116,7 +2170,7 @@ function Form({ event, close, done }) {
       "reason ",
       a4("input", { value: comment, onInput: (typed) => setComment(typed.currentTarget.value) })
     ] }),
-    a4("p", { role: "status", children: day.data ? `Would have hidden ${count(day.data.filter(isHidden).length)} of ${plural(day.data.length, "event")} of the last day.` : "Counting affected events …" }),
+    a4("p", { role: "status", children: day.data ? preview : "Counting affected events …" }),
     a4("span", { children: [
       a4("button", { children: "Silence" }),
       " ",
@@ -2630,10 +2684,11 @@ function Acknowledge({ event, again }) {
   const [isOpen, setOpen] = d2(false);
   const [by2, setBy] = d2("");
   const [problem, setProblem] = d2("");
+  const focus = useFocus(event.acknowledged ? "done" : isOpen ? "open" : "closed");
   useKeys({ a: () => setOpen(true) });
   if (event.acknowledged) {
     const { by: by3, at, comment } = event.acknowledged;
-    return a4("p", { class: "notice", children: [
+    return a4("p", { class: "notice", ref: focus, tabIndex: -1, children: [
       "Acknowledged by ",
       shown(by3),
       " at ",
@@ -2641,7 +2696,7 @@ function Acknowledge({ event, again }) {
       comment ? `: ${shown(comment)}` : ""
     ] });
   }
-  if (!isOpen) return a4("p", { children: a4("button", { onClick: () => setOpen(true), title: "a", children: "Acknowledge" }) });
+  if (!isOpen) return a4("p", { children: a4("button", { ref: focus, onClick: () => setOpen(true), title: "a", children: "Acknowledge" }) });
   const send = async (submitted) => {
     submitted.preventDefault();
     try {
@@ -2654,8 +2709,9 @@ function Acknowledge({ event, again }) {
   };
   return a4("form", { onSubmit: send, class: "acknowledge", children: [
     a4("label", { children: [
-      "Acknowledged by ",
-      a4("input", { required: true, value: by2, onInput: (typed) => setBy(typed.currentTarget.value), autofocus: true })
+      "Acknowledged by",
+      " ",
+      a4("input", { ref: focus, required: true, value: by2, onInput: (typed) => setBy(typed.currentTarget.value) })
     ] }),
     " ",
     a4("button", { children: "Acknowledge" }),
@@ -3440,12 +3496,17 @@ function Selected({ found, selected }) {
   if (one) return a4(NodePanel, { one, ports: found.ports });
   const link = found.links.find(({ id }) => id === selected);
   if (link) return a4(LinkPanel, { link, links: found.links });
-  return selected ? a4(Empty, { children: [
+  const clear = () => {
+    document.getElementById("main")?.focus({ preventScroll: true });
+    set({ sel: void 0 });
+  };
+  if (!selected) return null;
+  return a4(Empty, { children: [
     "“",
     selected,
     "” is not on the map. ",
-    a4("button", { onClick: () => set({ sel: void 0 }), children: "Clear selection" })
-  ] }) : null;
+    a4("button", { onClick: clear, children: "Clear selection" })
+  ] });
 }
 function NodePanel({ one, ports }) {
   const asked = useAsk("node " + one.id, (signal) => ask(`nodes?node=${one.id}`, { signal }), 5e3);
@@ -8431,8 +8492,12 @@ function Query() {
     setSeen(text);
     if (text) setTyped(text);
   }
+  const [runs, setRuns] = d2(0);
   if (!text) isReady.value = true;
-  const run = () => set({ sql: typed.trim() || void 0 });
+  const run = () => {
+    set({ sql: typed.trim() || void 0 });
+    setRuns((old) => old + 1);
+  };
   return a4($, { children: [
     a4("h1", { children: "Query" }),
     a4("label", { for: "sql", class: "muted", children: "SQL over the history. Ctrl-Enter runs it." }),
@@ -8471,12 +8536,13 @@ function Query() {
         ] }, name))
       ] })
     ] }),
-    text ? a4(Result, { text }) : a4(Empty, { children: "No query yet: run the example, or write your own." })
+    text && a4(Result, { text, run: runs }),
+    !text && a4(Empty, { children: "No query yet: run the example, or write your own." })
   ] });
 }
-function Result({ text }) {
+function Result({ text, run }) {
   const stop = T2(null);
-  const asked = useAsk("sql " + text, async (signal) => {
+  const asked = useAsk(`sql ${run} ${text}`, async (signal) => {
     const started = performance.now();
     const own = new AbortController();
     stop.current = own;
@@ -9327,16 +9393,34 @@ function Newest() {
     a4("p", { class: "choices", children: [
       a4("label", { children: [
         "Node ",
-        a4("input", { size: 10, inputMode: "numeric", placeholder: "any", value: of, onChange: (typed) => set({ node: typed.currentTarget.value.trim() }) })
+        a4(Field, { size: 10, inputMode: "numeric", value: of, take: (node2) => set({ node: node2 }) })
       ] }),
       a4("label", { children: [
         "Evidence of event ",
-        a4("input", { size: 18, placeholder: "any", value: event, onChange: (typed) => set({ event: typed.currentTarget.value.trim() }) })
+        a4(Field, { size: 18, value: event, take: (event2) => set({ event: event2 }) })
       ] })
     ] }),
     a4(Answer, { asked, children: (list) => a4(Kept2, { list }) }),
     asked.data?.next && !param("many") && a4("p", { children: a4("button", { onClick: () => set({ many: "1" }), children: "Show 200" }) })
   ] });
+}
+function Field({ value, take: take2, ...rest }) {
+  const [typed, setTyped] = d2(value);
+  const [seen, setSeen] = d2(value);
+  if (seen !== value) {
+    setSeen(value);
+    setTyped(value);
+  }
+  return a4(
+    "input",
+    {
+      ...rest,
+      placeholder: "any",
+      value: typed,
+      onInput: (event) => setTyped(event.currentTarget.value),
+      onChange: (event) => take2(event.currentTarget.value.trim())
+    }
+  );
 }
 function Kept2({ list }) {
   const columns3 = list.reports;

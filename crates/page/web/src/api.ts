@@ -122,7 +122,7 @@ export async function sql(text: string, signal?: AbortSignal): Promise<Record<st
 /** The collector's time, nanoseconds since 1970. */
 export const now = () => BigInt(Date.now()) * 1_000_000n + ahead.value;
 
-/** Smaller changes of the offset mean nothing, because the header has whole seconds, and answers take time. */
+/** Smaller changes of the offset mean nothing: the header has whole seconds, and answers take time. */
 const JITTER = 2_000_000_000n;
 
 function noteClock(answer: Response) {

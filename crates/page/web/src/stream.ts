@@ -63,7 +63,8 @@ async function read() {
 
 async function listen(signal: AbortSignal, patiently: <T>(answer: Promise<T>) => Promise<T>) {
   const more: Record<string, string> = lastId ? { "last-event-id": lastId } : {};
-  const answer = await patiently(fetch(`${base}/api/v1/stream`, { headers: { ...headers(), ...more }, signal }));
+  const init = { headers: { ...headers(), ...more }, signal };
+  const answer = await patiently(fetch(`${base}/api/v1/stream`, init));
   if (answer.status === 401) isTokenWanted.value = true;
   if (!answer.ok || !answer.body) throw new Error(answer.statusText);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -61,7 +61,13 @@ export function Selected({ found, selected }: { found: Fabric; selected: string 
   if (one) return <NodePanel one={one} ports={found.ports} />;
   const link = found.links.find(({ id }) => id === selected);
   if (link) return <LinkPanel link={link} links={found.links} />;
-  return selected ? <Empty>“{selected}” is not on the map. <button onClick={() => set({ sel: undefined })}>Clear selection</button></Empty> : null;
+  const clear = () => {
+    // The button is removed with the selection.
+    document.getElementById("main")?.focus({ preventScroll: true });
+    set({ sel: undefined });
+  };
+  if (!selected) return null;
+  return <Empty>“{selected}” is not on the map. <button onClick={clear}>Clear selection</button></Empty>;
 }
 
 function NodePanel({ one, ports }: { one: MapNode; ports: Port[] }) {

@@ -34,7 +34,7 @@ export function Strip() {
   );
 }
 
-/** Reports per second, over the latest five seconds; unknown where the totals restarted with the collector. */
+/** Reports per second, over the latest five seconds; unknown where totals restarted with the collector. */
 function speed(): number | undefined {
   const [latest, earlier] = [history.at(-1), history.at(-6) ?? history[0]];
   if (!latest || !earlier || latest.at === earlier.at) return undefined;

@@ -8,6 +8,7 @@ import { check, flowsOf, queueOf, sentence } from "../kinds";
 import { node } from "../names";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy, useKeys } from "../parts/copy";
+import { useFocus } from "../parts/focus";
 import { Silence } from "../parts/silence";
 import { Table } from "../parts/table";
 import { Facts, FlowLink, Severity, Time } from "../parts/words";
@@ -183,12 +184,18 @@ function Acknowledge({ event, again }: { event: any; again: () => void }) {
   const [isOpen, setOpen] = useState(false);
   const [by, setBy] = useState("");
   const [problem, setProblem] = useState("");
+  const focus = useFocus<any>(event.acknowledged ? "done" : isOpen ? "open" : "closed");
   useKeys({ a: () => setOpen(true) });
   if (event.acknowledged) {
     const { by, at, comment } = event.acknowledged;
-    return <p class="notice">Acknowledged by {shown(by)} at <Time at={at} />{comment ? `: ${shown(comment)}` : ""}</p>;
+    return (
+      <p class="notice" ref={focus} tabIndex={-1}>
+        Acknowledged by {shown(by)} at <Time at={at} />
+        {comment ? `: ${shown(comment)}` : ""}
+      </p>
+    );
   }
-  if (!isOpen) return <p><button onClick={() => setOpen(true)} title="a">Acknowledge</button></p>;
+  if (!isOpen) return <p><button ref={focus} onClick={() => setOpen(true)} title="a">Acknowledge</button></p>;
   const send = async (submitted: Event_) => {
     submitted.preventDefault();
     try {
@@ -202,7 +209,8 @@ function Acknowledge({ event, again }: { event: any; again: () => void }) {
   return (
     <form onSubmit={send} class="acknowledge">
       <label>
-        Acknowledged by <input required value={by} onInput={(typed) => setBy(typed.currentTarget.value)} autofocus />
+        Acknowledged by{" "}
+        <input ref={focus} required value={by} onInput={(typed) => setBy(typed.currentTarget.value)} />
       </label>{" "}
       <button>Acknowledge</button> {problem && <span class="bad" role="alert">{shown(problem)}</span>}
     </form>
