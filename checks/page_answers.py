@@ -239,6 +239,118 @@ def a_map_of_the_past_is_of_the_past(demo, browser, _events):
     return len(silences), "silence of unknown length"
 
 
+def large_maps_group_themselves(demo, browser, _events):
+    """The first answer with over 5,000 nodes leads to groups; tiers come although one request fails."""
+    page = browser.page()
+    known = demo.json("map?live=1m")
+    many = {name: cells * 1_000 for name, cells in known["nodes"].items()} | {"node": list(range(1, 6_001))}
+    groups = {"name": ["all"], "nodes": [list(range(1, 6_001))], "value": [5], "reports": [1]}
+    bundles = {"from": [], "to": [], "links": [], "value": [], "uncertain": []}
+    grouped = {**known, "groups": groups, "bundles": bundles}
+    found = {**known, "nodes": many}
+    answered(page, r"map\?", lambda wanted: grouped if "group" in wanted else found)
+    open_view(page, demo.url + "/map")
+    page.get_by_text("6,000 nodes in 1 group").wait_for()
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    page = browser.page()
+    refused = iter([True])
+
+    def refuse_once(route):
+        busy = json.dumps({"error": "the collector is starting"})
+        route.fulfill(status=503, body=busy) if next(refused, False) else route.continue_()
+
+    page.route("**/api/v1/flows/search?**", refuse_once)
+    open_view(page, f"{demo.url}/map?at={time.time_ns() - 10**9}&span=1m")
+    page.locator(".tiers g.node").first.wait_for(timeout=8_000)
+    heights = "all => new Set(all.map(one => one.getAttribute('transform').split(' ')[1])).size"
+    rows = page.eval_on_selector_all(".tiers g.node", heights)
+    assert rows > 1, "all nodes are in one row"
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    browser.wrong[:] = [one for one in browser.wrong if "status of 503" not in one]
+    return rows, "tiers"
+
+
+def whiskers_stay_inside(demo, browser, _events):
+    """A large uncertainty is within the axis from its start; without usual values, a hop is of one kind."""
+    names = "flow_id, reporter, hw_id, sequence, report_index, time"
+    place = "hop_index = 0 AND hop_count = 3 AND egress_timestamp > 4294967295"
+    flow, *parts = sql(demo, f"SELECT {names} FROM observations WHERE {place} ORDER BY time DESC LIMIT 1")[0]
+    links = [{**link, "clock_uncertainty": 50_000_000} for link in demo.json("links?limit=1000")]
+    page = browser.page()
+    answered(page, r"links\?", lambda _: links)
+    queried(page, lambda query, _columns, _rows: [] if "quantile(" in query else None)
+    open_view(page, f"{demo.url}/flow/{flow}?packet={'-'.join(map(str, parts))}&at={parts[-1]}&span=2s")
+    page.locator(".waterfall .bar.whisker").first.wait_for()
+    outside = page.eval_on_selector_all(".waterfall .track .bar:not(.other)", """all => all.filter(bar => {
+      const [one, track] = [bar, bar.closest('.track')].map(part => part.getBoundingClientRect());
+      return one.left < track.left - 1 || one.right > track.right + 3 }).map(bar => bar.outerHTML)""")
+    assert not outside, outside
+    assert page.locator(".waterfall .track .bar.whole").count() == 3
+    assert page.locator(".waterfall .track .bar.queued, .waterfall .track .bar.base").count() == 0
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return 5, "pieces within the axis"
+
+
+def pictures_follow_their_surroundings(demo, browser, events):
+    """Marks have a date over days and fractions within a second; canvases follow the system's theme."""
+    page = browser.page()
+    page.add_init_script("""window.texts = []; const write = CanvasRenderingContext2D.prototype.fillText;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+        window.texts.push(text); return write.call(this, text, ...rest) }""")
+    middle = events["queue-congestion"]["first"]
+    for span, pattern in [("7d", r"^\d+ [A-Z][a-z]+(, \d\d:\d\d)?$"), ("20ms", r"^\d\d:\d\d:\d\d\.\d{3}$")]:
+        open_view(page, f"{demo.url}/?at={middle}&span={span}")
+        page.locator(".uplot").first.wait_for()
+        page.wait_for_timeout(300)
+        marks = [text for text in page.evaluate("window.texts") if re.search(pattern, text)]
+        assert len(set(marks)) > 2, (span, marks, page.evaluate("window.texts")[:20])
+    open_view(page, demo.url + "/map?form=matrix")
+    page.locator(".matrix canvas").wait_for()
+    colours = """() => { const one = document.querySelector('.matrix canvas');
+      return String(one.getContext('2d').getImageData(0, 0, one.width, one.height).data) }"""
+    light = page.evaluate(colours)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"was => ({colours})() !== was", arg=light, timeout=2_000)
+    page.context.close()
+    return 3, "pictures"
+
+
+def unknown_and_little_are_told_apart(demo, browser, events):
+    """No value is not 0, a small share is not nothing, and what is cut is called so."""
+    page = browser.page()
+    found = demo.json("map?live=1m")
+    for name in ["value", "utilization"]:
+        found["interfaces"][name] = [None] * len(found["interfaces"]["node"])
+    answered(page, r"map\?", lambda _: found)
+    for view, picture in [("tiers", ".tiers svg"), ("matrix", ".matrix canvas")]:
+        open_view(page, f"{demo.url}/map?by=utilization&form={view}")
+        name = page.locator(picture).get_attribute("aria-label")
+        assert "by utilisation: –." in name, name
+    ledger = demo.json("ledger")
+    ledger["streams"] = [{**ledger["streams"][0], "accepted": 58_422, "lost": 5}]
+    answered(page, "ledger$", lambda _: ledger)
+    open_view(page, demo.url + "/reports")
+    page.get_by_role("cell", name=re.compile("^under 0.1")).wait_for()
+    event = events["queue-congestion"]
+    near = [{**events["culprits"], "id": str(at)} for at in range(200)]
+    answered(page, r"events\?", lambda _: near)
+    open_view(page, f"{demo.url}/event/{event['id']}")
+    page.get_by_role("table", name=re.compile("the latest 200$")).wait_for()
+    page.keyboard.press("s")
+    page.get_by_text("of 200 events of the last day").wait_for()
+    page.unroute_all(behavior="ignoreErrors")
+    open_view(page, f"{demo.url}/flow/{demo.json('flows?limit=1')[0]['id']}?at={10**18}&span=1h")
+    page.get_by_text("for the last minute of this time range").wait_for()
+    page.add_init_script("delete AbortSignal.any")
+    page.goto(demo.url + "/flows")
+    page.get_by_text("This browser is too old").wait_for()
+    page.context.close()
+    return 7, "texts"
+
+
 CHECKS = [
     the_headline_says_what_is_known,
     ages_grow,
@@ -248,4 +360,8 @@ CHECKS = [
     the_present_is_asked_for,
     losses_are_counted_once,
     a_map_of_the_past_is_of_the_past,
+    large_maps_group_themselves,
+    whiskers_stay_inside,
+    pictures_follow_their_surroundings,
+    unknown_and_little_are_told_apart,
 ]

@@ -339,7 +339,8 @@ def shortcuts_act_where_they_should(demo, browser, _events):
     page.keyboard.press("?")
     page.get_by_role("dialog", name="Keys").wait_for()
     page.keyboard.press("t")
-    assert page.evaluate("document.documentElement.dataset.theme") == "system", "a letter acts behind the dialog"
+    theme = page.evaluate("document.documentElement.dataset.theme")
+    assert theme == "system", "a letter acts behind the dialog"
     page.keyboard.press("Escape")
     alt_graph = "{key: '[', ctrlKey: true, altKey: true, modifierAltGraph: true, bubbles: true}"
     page.evaluate(f"document.body.dispatchEvent(new KeyboardEvent('keydown', {alt_graph}))")
@@ -355,7 +356,7 @@ def shortcuts_act_where_they_should(demo, browser, _events):
 
 
 def the_clipboard_is_not_needed(demo, browser, _events):
-    """Over plain HTTP, browsers offer no clipboard; what was done is said for four seconds, each time anew."""
+    """Over plain HTTP, browsers have no clipboard; what was done is said for four seconds, and said again."""
     page = browser.page()
     page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.clock.install()

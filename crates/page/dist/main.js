@@ -1140,14 +1140,18 @@ function occupancy(value, inBytes, unit) {
   return `${count(value)}${THIN}${unit ?? "(unit unknown)"}`;
 }
 var rate = (value) => value === null || value === void 0 ? UNKNOWN : (Math.abs(Number(value)) < 10 ? String(Number(Number(value).toPrecision(2))) : count(Math.round(Number(value)))) + "/s";
-var permille = (value) => value === null || value === void 0 ? UNKNOWN : trimmed((Number(value) / 10).toFixed(1)) + THIN + "%";
+function permille(value) {
+  if (value === null || value === void 0) return UNKNOWN;
+  const text = (Number(value) / 10).toFixed(1);
+  return (Number(value) > 0 && text === "0.0" ? "under 0.1" : trimmed(text)) + THIN + "%";
+}
 var plural = (value, one, many = one + "s") => `${count(value)} ${Number(value) === 1 ? one : many}`;
 var PROTOCOLS = { 1: "icmp", 6: "tcp", 17: "udp", 47: "gre", 58: "icmp6", 132: "sctp" };
 var protocol = (number) => PROTOCOLS[number] ?? `protocol ${number}`;
 function shown(text, longest = 256) {
   if (text === null || text === void 0) return UNKNOWN;
-  const visible = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (mark) => {
-    return "⟨U+" + mark.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩";
+  const visible = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (mark2) => {
+    return "⟨U+" + mark2.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩";
   });
   return visible.length > longest ? visible.slice(0, longest) + "…" : visible;
 }
@@ -1448,11 +1452,20 @@ function format(options2) {
 }
 var date = (time) => new Date(Number(time / 1000000n));
 var CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
+var DATE = { day: "numeric", month: "short" };
 var DAY = { year: "numeric", month: "2-digit", day: "2-digit" };
 function clock(time) {
   const text = format(CLOCK).format(date(time));
   const day = calendar(time);
   return day === calendar(BigInt(Date.now()) * 1000000n) ? text : `${day} ${text}`;
+}
+function mark(seconds2, step3) {
+  const time = BigInt(Math.round(seconds2 * 1e6)) * 1000n;
+  if (step3 >= 86400) return format(DATE).format(date(time));
+  if (step3 >= 10800) return format({ ...DATE, hour: "2-digit", minute: "2-digit" }).format(date(time));
+  const isWhole = (many) => Math.abs(many - Math.round(many)) < 1e-6;
+  const digits = [0, 1, 2, 3, 4, 5].find((digits2) => isWhole(step3 * 10 ** digits2)) ?? 6;
+  return format(CLOCK).format(date(time)) + (digits ? "." + fraction(time).slice(0, digits) : "");
 }
 var millis = (time) => clock(time) + "." + fraction(time).slice(0, 3);
 function exact(time) {
@@ -1559,9 +1572,14 @@ theme.subscribe((theme2) => {
   localStorage.setItem("inband-theme", theme2);
   document.documentElement.dataset.theme = theme2;
 });
+var outside = matchMedia("(prefers-color-scheme: dark)");
+var isDarkOutside = y3(outside.matches);
+outside.addEventListener("change", () => isDarkOutside.value = outside.matches);
+var isDark = O(() => {
+  return theme.value === "system" ? isDarkOutside.value : theme.value === "dark";
+});
 function turnTheme() {
-  const isDark = theme.value === "dark" || theme.value === "system" && matchMedia("(prefers-color-scheme: dark)").matches;
-  theme.value = isDark ? "light" : "dark";
+  theme.value = isDark.value ? "light" : "dark";
 }
 var copied = { text: void 0 };
 var viewKeys = /* @__PURE__ */ new Map();
@@ -2656,17 +2674,26 @@ function Evidence({ event }) {
     a4("p", { children: a4("a", { href: href("/reports", { event: event.id }), children: "Stored raw reports of this event" }) })
   ] });
 }
+var MOST_NEAR = 200;
 function Related({ event }) {
   const [from, to] = [BigInt(event.first) - 5n * SECOND, BigInt(event.last) + 5n * SECOND];
   const capped = to - from > 10n * MINUTE ? from + 10n * MINUTE : to;
-  const near = useAsk(`near ${event.id} ${event.first}`, (signal) => ask(`events?limit=200&from=${from}&to=${capped}`, { signal }));
+  const question = `events?limit=${MOST_NEAR}&from=${from}&to=${capped}`;
+  const every = event.phase === "begin" ? 1e4 : void 0;
+  const near = useAsk(`near ${event.id} ${event.first}`, (signal) => ask(question, { signal }), every);
   return a4(Answer, { asked: near, children: (events) => {
     const others = events.filter((other) => other.id !== event.id).sort((a5, b3) => BigInt(a5.first) < BigInt(b3.first) ? -1 : 1);
     if (!others.length) return a4(Empty, { children: "No other events within five seconds." });
+    const isCut = events.filter(({ phase }) => phase !== "begin").length >= MOST_NEAR;
+    const caption = [
+      "Other events at that time, or within five seconds",
+      ...capped < to ? ["in its first ten minutes"] : [],
+      ...isCut ? [`the latest ${MOST_NEAR}`] : []
+    ];
     return a4(
       Table,
       {
-        caption: "Other events at that time, or within five seconds",
+        caption: caption.join("; "),
         rows: others,
         keyOf: (other) => other.id,
         open: eventAddress,
@@ -2829,7 +2856,8 @@ function common(now2, then) {
 // src/parts/waterfall.tsx
 function Waterfall(props) {
   const { way: way2, other } = props;
-  const all = Math.max(1, way2.end, other?.end ?? 0);
+  const ends2 = way2.pieces.map((piece) => whiskersOf(piece)?.[1] ?? 0);
+  const all = Math.max(1, way2.end, other?.end ?? 0, ...ends2);
   const drawn = { ...props, share: (value) => `${100 * Math.max(0, value) / all}%` };
   return a4("div", { class: "scroll", role: "region", "aria-label": "Waterfall", tabIndex: 0, children: [
     a4("table", { class: "waterfall", children: [
@@ -2866,9 +2894,13 @@ function Waterfall(props) {
       a4("span", { class: "bar base" }),
       " minimum of this hop ",
       a4("span", { class: "bar queued" }),
-      " wait above the minimum ",
+      " wait above the minimum",
+      " ",
+      a4("span", { class: "bar whole" }),
+      " both, minimum unknown ",
       a4("span", { class: "bar link" }),
-      " link ",
+      " link",
+      " ",
       a4("span", { class: "bar whisker" }),
       " clock uncertainty",
       " ",
@@ -2881,6 +2913,11 @@ function Waterfall(props) {
     ] })
   ] });
 }
+function whiskersOf(piece) {
+  if (piece.kind === "hop" || piece.length === null || piece.uncertainty === null) return void 0;
+  const end = piece.start + piece.length;
+  return [Math.max(0, end - piece.uncertainty), Math.max(0, end + piece.uncertainty)];
+}
 var change = (now2, then) => now2 === then ? "the same" : `${duration(Math.abs(now2 - then))} ${now2 > then ? "longer" : "shorter"} than the other`;
 function Ghost({ piece, share }) {
   if (!piece) return null;
@@ -2891,6 +2928,7 @@ function Hop({ now: now2, then, usually, arrived, share, way: way2, other }) {
   const { hop, start, length } = now2 ?? then;
   const usual2 = usually.get(hopKey(hop));
   const least = Math.min(usual2?.least ?? 0, length ?? 0);
+  const isSplit = usual2 !== void 0 && usual2.least !== null;
   const place2 = queuePath(hop.node_id, hop.egress_interface, hop.queue_id);
   const queue = hop.egress_interface === null ? void 0 : href(place2, around(arrived, 200000000n));
   const part = now2 && length !== null && way2.sum ? ` (${Math.round(100 * length / way2.sum)} %)` : "";
@@ -2907,7 +2945,8 @@ function Hop({ now: now2, then, usually, arrived, share, way: way2, other }) {
     a4("td", { class: "track", children: [
       a4(Ghost, { piece: then, share }),
       now2 && length === null && a4("span", { class: "bar unknown", style: { left: share(start) }, title: "the node did not report its latency" }),
-      now2 && length !== null && a4($, { children: [
+      now2 && length !== null && !isSplit && a4("span", { class: "bar whole", style: { left: share(start), width: share(length) } }),
+      now2 && length !== null && isSplit && a4($, { children: [
         a4("span", { class: "bar base", style: { left: share(start), width: share(least) } }),
         length > least && a4("span", { class: "bar queued", style: { left: share(start + least), width: share(length - least) } })
       ] })
@@ -2927,6 +2966,7 @@ var NO_CLOCKS = "clock offset unknown";
 function Link({ now: now2, then, share, known: known2, other }) {
   const { from, to, start, length, uncertainty } = now2 ?? then;
   const isUnknown = length === null || uncertainty === null;
+  const [left, right] = whiskersOf(now2 ?? then) ?? [0, 0];
   const why = length === null ? NO_TIMES : NO_CLOCKS;
   const last = now2 ? void 0 : known2.get(linkKey(from.node_id, from.egress_interface, to.node_id, to.ingress_interface))?.lastSeen;
   const name = `link to ${node(to.node_id)}`;
@@ -2939,7 +2979,7 @@ function Link({ now: now2, then, share, known: known2, other }) {
       now2 && isUnknown && a4("span", { class: "bar unknown", style: { left: share(start) }, title: why }),
       now2 && !isUnknown && a4($, { children: [
         a4("span", { class: "bar link", style: { left: share(start), width: share(length) } }),
-        a4("span", { class: "bar whisker", style: { left: share(start + length - uncertainty), width: share(2 * uncertainty) } })
+        a4("span", { class: "bar whisker", style: { left: share(left), width: share(right - left) } })
       ] })
     ] }),
     a4("td", { class: "number", children: now2 ? write2(now2) : a4("span", { class: "muted", children: "not taken" }) }),
@@ -3012,9 +3052,10 @@ function Head({ id, live }) {
     )
   ] });
 }
+var isPart = () => range().span > MINUTE;
 function window_() {
   const { from, to } = range();
-  return { from: to - from > MINUTE ? to - MINUTE : from, to };
+  return { from: isPart() ? to - MINUTE : from, to };
 }
 function Packets({ id, paths }) {
   const [when, every] = timeAsked();
@@ -3037,7 +3078,10 @@ function Packets({ id, paths }) {
   } });
 }
 var None2 = ({ id }) => a4(Empty, { children: [
-  "No packets of this flow in the history for this time range. Try ",
+  "No packets of this flow in the history for ",
+  isPart() && "the last minute of ",
+  "this time range. Try",
+  " ",
   a4("a", { href: href("/flow/" + id, { live: "1m" }), children: "the last minute" }),
   ". The history may be disabled."
 ] });
@@ -3369,19 +3413,20 @@ var BYS = {
   silence: { name: "time since last path", write: (value) => value !== null && value < 1e9 ? "under 1 s" : duration(value), steps: [2e9, 5e9, 1e10, 6e10, 6e11, 36e11] }
 };
 var by = () => param("by") in BYS ? param("by") : "p99";
-var counted = 0;
+var counted = y3(0);
 function step2(by2, value) {
   if (value === null) return 0;
   const above = BYS[by2].steps.findIndex((bound) => value < bound);
   return above < 0 ? 7 : above + 1;
 }
 var written = (by2, value) => value === null ? UNKNOWN : BYS[by2].write(value);
-async function fabric(signal, of) {
+async function fabric(gone, of) {
   const { from, to } = range();
-  const [map] = await Promise.all([ask(`map?from=${from}&to=${to}${of === void 0 ? "" : "&node=" + of}`, { signal }), tiersOf(0, signal)]);
+  const question = `map?from=${from}&to=${to}${of === void 0 ? "" : "&node=" + of}`;
+  const [map] = await Promise.all([ask(question, { signal: gone }), tiersOf(0)]);
   const seconds2 = Number(BigInt(map.to) - BigInt(map.from)) / 1e9;
   const ids = map.nodes.node;
-  if (of === void 0) counted = ids.length;
+  if (of === void 0) counted.value = ids.length;
   const ports = /* @__PURE__ */ new Map();
   for (const row of rowsOf(map.interfaces)) {
     const { node: node2, interface: port2, p99, max: max2, depth, drops } = row;
@@ -3399,18 +3444,19 @@ async function fabric(signal, of) {
   });
   const byNode = /* @__PURE__ */ new Map();
   for (const { node: node2, values } of ports.values()) byNode.get(node2)?.push(values) ?? byNode.set(node2, [values]);
-  const tiers = await tiersOf(counted, signal);
+  const tiers = await tiersOf(counted.value);
   const nodes2 = rowsOf(map.nodes).map((row) => {
     return { id: row.node, tier: tiers.get(row.node) ?? 0, reportsItself: row.reports_itself, values: worst(byNode.get(row.node) ?? []) };
   });
   return { nodes: nodes2, ports: [...ports.values()], links };
 }
 var nothing = { p99: null, max: null, depth: null, reports: null, utilization: null, drops: null, silence: null };
-async function groups2(by2, signal) {
+async function groups2(by2, gone) {
   const { from, to } = range();
-  const [map] = await Promise.all([ask(`map?group=auto&by=${by2}&from=${from}&to=${to}`, { signal }), tiersOf(0, signal)]);
+  const question = `map?group=auto&by=${by2}&from=${from}&to=${to}`;
+  const [map] = await Promise.all([ask(question, { signal: gone }), tiersOf(0)]);
   const all = rowsOf(map.groups);
-  counted = all.reduce((sum2, { nodes: nodes3 }) => sum2 + nodes3.length, 0);
+  counted.value = all.reduce((sum2, { nodes: nodes3 }) => sum2 + nodes3.length, 0);
   const seconds2 = Number(BigInt(map.to) - BigInt(map.from)) / 1e9;
   const convert = (value, { nodes: nodes3 }) => {
     if (value === null || !["reports", "utilization"].includes(by2)) return value;
@@ -3418,7 +3464,7 @@ async function groups2(by2, signal) {
   };
   const converted = all.map((group) => ({ ...group, value: convert(group.value, group) }));
   const values = (value) => ({ ...nothing, [by2]: value });
-  const tiers = await tiersOf(counted, signal);
+  const tiers = await tiersOf(counted.value);
   const nodes2 = converted.map(({ nodes: nodes3, reports, value }, id) => {
     return { id, tier: tiers.get(nodes3[0]) ?? 0, reportsItself: reports > 0, values: values(value) };
   });
@@ -3431,17 +3477,26 @@ async function groups2(by2, signal) {
 }
 var key = (node2, port2) => `${node2}.${port2 ?? "*"}`;
 function worst(all) {
-  const most = (by2) => all.reduce((most2, values) => values[by2] !== null && (most2 === null || values[by2] > most2) ? values[by2] : most2, null);
-  return Object.fromEntries(Object.keys(BYS).map((by2) => [by2, most(by2)]));
+  const own = all.map((values) => ({ values }));
+  return Object.fromEntries(Object.keys(BYS).map((by2) => [by2, worstOf(by2, own)]));
+}
+function worstOf(by2, all) {
+  const known2 = all.map(({ values }) => values[by2]).filter((value) => value !== null);
+  return known2.length ? known2.reduce((a5, b3) => Math.max(a5, b3)) : null;
 }
 var known = /* @__PURE__ */ new Map();
 var [askedAt3, pause2, seenNodes] = [0, 2e3, 0];
-async function tiersOf(nodes2, signal) {
+var asking;
+async function tiersOf(nodes2) {
   if (nodes2 > seenNodes && seenNodes) pause2 = 2e3;
   seenNodes = Math.max(seenNodes, nodes2);
   if (Date.now() - askedAt3 < pause2) return known;
-  [askedAt3, pause2] = [Date.now(), Math.min(6e4, 2 * pause2)];
-  const { columns: columns3 } = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true", { signal });
+  asking ??= learnTiers().finally(() => asking = void 0);
+  await asking;
+  return known;
+}
+async function learnTiers() {
+  const { columns: columns3 } = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true");
   const seen = /* @__PURE__ */ new Map();
   for (const path of columns3.path) {
     path.forEach((node2, at) => {
@@ -3452,7 +3507,7 @@ async function tiersOf(nodes2, signal) {
     });
   }
   known = new Map([...seen].map(([node2, counts]) => [node2, [...counts].sort((a5, b3) => b3[1] - a5[1])[0][0]]));
-  return known;
+  [askedAt3, pause2] = [Date.now(), Math.min(6e4, 2 * pause2)];
 }
 
 // src/parts/fabric.tsx
@@ -3582,7 +3637,7 @@ function useGrid({ rows, columns: columns3, step: step3, nothing: nothing2, star
       }
     }
     context.putImageData(image, 0, 0);
-  }, [rows, columns3, ...painted, theme.value]);
+  }, [rows, columns3, ...painted, isDark.value]);
   const clamp2 = (value, many) => Math.max(0, Math.min(many - 1, value));
   const find2 = (event) => {
     const box = canvas.current.getBoundingClientRect();
@@ -3636,7 +3691,7 @@ function Matrix({ found, by: by2, selected, node: node2, open }) {
   const names = group.length > 1 ? `${node2(group[0])} to ${node2(group.at(-1))}` : group.length ? node2(group[0]) : "";
   const worstHere = here && `${group.length > 1 ? `worst ${node2(here.from)} to ${node2(here.to)}, ` : ""}${written(by2, here.values[by2])}`;
   const told = `${names} and ${columns3.length ? node2(columns3[column]) : ""}: ${worstHere ?? "no link seen"}`;
-  const worst2 = cells.reduce((most, link) => link ? Math.max(most ?? 0, link.values[by2] ?? 0) : most, null);
+  const worst2 = worstOf(by2, cells.filter((link) => link !== void 0));
   return a4("figure", { class: "matrix", children: [
     a4(
       "canvas",
@@ -3687,7 +3742,7 @@ var [WIDTH, TIER, BOX] = [1e3, 130, 30];
 function Tiers({ found, by: by2, selected }) {
   const places = layout(found.nodes);
   const height = (Math.max(...found.nodes.map(({ tier }) => tier)) + 1) * TIER;
-  const worst2 = Math.max(0, ...found.links.map((link) => link.values[by2] ?? 0));
+  const worst2 = worstOf(by2, found.links);
   const open = (sel) => go(href("/map", { by: param("by"), form: param("form"), sel }));
   return a4("figure", { class: "tiers", children: [
     a4("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${plural(found.nodes.length, "node")} in tiers; worst link by ${BYS[by2].name}: ${written(by2, worst2)}. The tables below list the values.`, children: [
@@ -3772,7 +3827,7 @@ function Shown({ groups: all, fabric: found, by: key3 }) {
   return a4($, { children: [
     a4(Legend, {}),
     a4("p", { class: "muted", children: [
-      plural(counted, "node"),
+      plural(counted.value, "node"),
       " in ",
       plural(all.length, "group"),
       ". The nodes of a group have the same neighbours. A group shows its worst value, and the sum of drops and reports."
@@ -3810,7 +3865,7 @@ var GROUPS_FROM = 5e3;
 function Map2() {
   const all = Object.keys(BYS);
   useKeys({ b: () => set({ by: all[(all.indexOf(by()) + 1) % all.length] }) });
-  const isGrouped = param("form") === "groups" || !param("form") && counted > GROUPS_FROM;
+  const isGrouped = param("form") === "groups" || !param("form") && counted.value > GROUPS_FROM;
   return a4($, { children: [
     a4("h1", { children: "Map" }),
     a4(OnlyPresent, { what: "Link latencies, the counts of a node and the flows of a link" }),
@@ -8230,13 +8285,14 @@ function Plot({ times, lane, from, to }) {
       watch.disconnect();
       made.destroy();
     };
-  }, [lane.name, theme.value, isUtc.value]);
+  }, [lane.name, isDark.value, isUtc.value]);
   A2(() => {
     plot.current?.setData([times, lane.values]);
     plot.current?.root.setAttribute("aria-label", `${lane.name}: ${lane.summary}`);
   });
   return a4("div", { ref: place2, class: "plot" });
 }
+var timeMarks = (_plot, marks, _axis, _space, step3) => marks.map((at) => mark(at, step3));
 function options(holder, kept2, colour) {
   const style = getComputedStyle(document.documentElement);
   const token2 = (name) => style.getPropertyValue(name).trim();
@@ -8252,8 +8308,8 @@ function options(holder, kept2, colour) {
       y: { range: (_plot, _low, high) => [0, Math.max(high || 0, 1) * 1.1] }
     },
     axes: [
-      { ...axis, size: 26, values: "{HH}:{mm}:{ss}", space: 90 },
-      { ...axis, size: 84, space: 30, incrs: kept2.current.lane.isBinary ? BINARY : WHOLE, values: (_plot, marks) => marks.map((mark) => kept2.current.lane.write(mark)) }
+      { ...axis, size: 26, space: 110, values: timeMarks },
+      { ...axis, size: 84, space: 30, incrs: kept2.current.lane.isBinary ? BINARY : WHOLE, values: (_plot, marks) => marks.map((mark2) => kept2.current.lane.write(mark2)) }
     ],
     series: [
       {},
@@ -8413,7 +8469,7 @@ function useCounts() {
     const first2 = begun ?? to - MINUTE;
     const from = first2 > start && first2 < to ? first2 : start;
     const between = `time >= ${from} AND time < ${to}`;
-    const levels = to - from <= 2n * MINUTE ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1` : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
+    const levels = to - from <= 2n * MINUTE ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1` : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, sum(dropped) AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
     const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND time >= ${from - 20n * SECOND} AND time < ${to} ORDER BY time`;
     const [found, counted2] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
     return { when, isLive, from, to, begun, levels: found, ledger: counted2 };
@@ -9567,7 +9623,7 @@ function Page() {
     a4(Said, {})
   ] });
 }
-if (isExact()) {
+if (isExact() && "any" in AbortSignal) {
   document.addEventListener("click", catchLinks);
   document.addEventListener("keydown", onKey);
   Q(a4(Page, {}), document.getElementById("page"));
@@ -9575,5 +9631,5 @@ if (isExact()) {
   setInterval(() => void (learn(), learnAbout()), 15e3);
   void follow();
 } else {
-  document.getElementById("page").textContent = "This browser cannot show 64-bit numbers exactly. Use Chrome 114, Firefox 135, Safari 18.4 or later.";
+  document.getElementById("page").textContent = "This browser is too old for this page. Use Chrome 116, Firefox 135, Safari 18.4 or later.";
 }

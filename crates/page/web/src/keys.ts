@@ -1,6 +1,6 @@
 // Single-letter shortcuts. They act outside of text fields only, and can be turned off.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { go, href } from "./address";
 import { lastFlow } from "./flow";
 import { freeze, frozenAddress, step, zoom } from "./range";
@@ -19,9 +19,17 @@ theme.subscribe((theme) => {
   document.documentElement.dataset.theme = theme;
 });
 
+const outside = matchMedia("(prefers-color-scheme: dark)");
+const isDarkOutside = signal(outside.matches);
+outside.addEventListener("change", () => (isDarkOutside.value = outside.matches));
+
+/** Whether the page is dark: canvases are painted again when it changes. */
+export const isDark = computed(() => {
+  return theme.value === "system" ? isDarkOutside.value : theme.value === "dark";
+});
+
 export function turnTheme() {
-  const isDark = theme.value === "dark" || (theme.value === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
-  theme.value = isDark ? "light" : "dark";
+  theme.value = isDark.value ? "light" : "dark";
 }
 
 /** The text that `c` copies, provided by the current view. */

@@ -42,9 +42,10 @@ export const packetTime = (name: string) => (/^(\d{1,10}-){4}\d{1,19}$/.test(nam
 
 /** The usual values of a hop of a flow. */
 export interface Usual {
-  least: number;
-  p50: number;
-  p99: number;
+  /** `null`: no report has its latency. */
+  least: number | null;
+  p50: number | null;
+  p99: number | null;
   reports: number;
 }
 

@@ -151,18 +151,29 @@ function Evidence({ event }: { event: any }) {
   );
 }
 
+/** Most past events beside an event. */
+const MOST_NEAR = 200;
+
 function Related({ event }: { event: any }) {
   const [from, to] = [BigInt(event.first) - 5n * SECOND, BigInt(event.last) + 5n * SECOND];
   const capped = to - from > 10n * MINUTE ? from + 10n * MINUTE : to;
-  const near = useAsk<any[]>(`near ${event.id} ${event.first}`, (signal) => ask(`events?limit=200&from=${from}&to=${capped}`, { signal }));
+  const question = `events?limit=${MOST_NEAR}&from=${from}&to=${capped}`;
+  const every = event.phase === "begin" ? 10_000 : undefined;
+  const near = useAsk<any[]>(`near ${event.id} ${event.first}`, (signal) => ask(question, { signal }), every);
   return (
     <Answer asked={near}>
       {(events) => {
         const others = events.filter((other) => other.id !== event.id).sort((a, b) => (BigInt(a.first) < BigInt(b.first) ? -1 : 1));
         if (!others.length) return <Empty>No other events within five seconds.</Empty>;
+        const isCut = events.filter(({ phase }) => phase !== "begin").length >= MOST_NEAR;
+        const caption = [
+          "Other events at that time, or within five seconds",
+          ...(capped < to ? ["in its first ten minutes"] : []),
+          ...(isCut ? [`the latest ${MOST_NEAR}`] : []),
+        ];
         return (
           <Table
-            caption="Other events at that time, or within five seconds"
+            caption={caption.join("; ")}
             rows={others}
             keyOf={(other) => other.id}
             open={eventAddress}

@@ -75,10 +75,13 @@ function Head({ id, live }: { id: string; live: { flow: any; paths: Taken[] } | 
   );
 }
 
+/** Whether packets are searched in a part of the time range. */
+const isPart = () => range().span > MINUTE;
+
 /** The range in which packets are searched: at most a minute, so that the answer is fast. */
 function window_() {
   const { from, to } = range();
-  return { from: to - from > MINUTE ? to - MINUTE : from, to };
+  return { from: isPart() ? to - MINUTE : from, to };
 }
 
 function Packets({ id, paths }: { id: string; paths: Taken[] }) {
@@ -107,7 +110,8 @@ function Packets({ id, paths }: { id: string; paths: Taken[] }) {
 
 const None = ({ id }: { id: string }) => (
   <Empty>
-    No packets of this flow in the history for this time range. Try <a href={href("/flow/" + id, { live: "1m" })}>the last minute</a>. The history may be disabled.
+    No packets of this flow in the history for {isPart() && "the last minute of "}this time range. Try{" "}
+    <a href={href("/flow/" + id, { live: "1m" })}>the last minute</a>. The history may be disabled.
   </Empty>
 );
 

@@ -22,7 +22,7 @@ const GROUPS_FROM = 5_000;
 export function Map() {
   const all = Object.keys(BYS) as By[];
   useKeys({ b: () => set({ by: all[(all.indexOf(by()) + 1) % all.length] }) });
-  const isGrouped = param("form") === "groups" || (!param("form") && counted > GROUPS_FROM);
+  const isGrouped = param("form") === "groups" || (!param("form") && counted.value > GROUPS_FROM);
   return (
     <>
       <h1>Map</h1>

@@ -202,7 +202,9 @@ function useCounts() {
     const levels =
       to - from <= 2n * MINUTE
         ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1`
-        : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
+        : "SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, " +
+          `sum(dropped) AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} ` +
+          "GROUP BY 1 ORDER BY 1";
     const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND time >= ${from - 20n * SECOND} AND time < ${to} ORDER BY time`;
     const [found, counted] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
     return { when, isLive, from, to, begun, levels: found, ledger: counted };
