@@ -8404,12 +8404,7 @@ function Now() {
     !found && a4("h1", { class: "headline", children: isBeginning.value ? "No reports received yet." : "Now" }),
     a4(Answer, { asked, children: (found2) => a4($, { children: [
       a4("h1", { class: "headline", children: text }),
-      groups3.length ? a4(Incidents, { groups: groups3 }) : a4(Quiet, { found: found2, counts: levels }),
-      a4("p", { class: "muted", children: [
-        "Not listed: new flows and small changes of latency.",
-        " ",
-        a4("a", { href: href("/events"), children: "All events in this time range" })
-      ] })
+      groups3.length ? a4(Incidents, { groups: groups3 }) : a4(Quiet, { found: found2, counts: levels })
     ] }) }),
     a4(Answer, { asked: counts, children: (counts2) => a4(Lines, { ...counts2, heard }) })
   ] });
@@ -8418,17 +8413,25 @@ function Quiet({ found: { from, end }, counts }) {
   const begins = counts?.begun ? `History begins at ${exact(counts.begun)}.` : "No history is stored yet.";
   const isUnknown = counts && !isKept(counts);
   const quiet = isUnknown ? begins : "No event in this time range points to a fault.";
-  return a4(Empty, { children: [
-    from >= end ? "It has not begun." : quiet,
-    " ",
-    a4("a", { href: href("/", { live: "1d" }), children: "Show the last day" }),
-    !totals.value?.received && a4($, { children: [
-      ", or send reports to this collector: ",
-      a4("code", { children: "inband demo --report-to ADDRESS:32766" })
+  return a4($, { children: [
+    a4(Empty, { children: [
+      from >= end ? "It has not begun." : quiet,
+      " ",
+      a4("a", { href: href("/", { live: "1d" }), children: "Show the last day" }),
+      !totals.value?.received && a4($, { children: [
+        ", or send reports to this collector: ",
+        a4("code", { children: "inband demo --report-to ADDRESS:32766" })
+      ] }),
+      "."
     ] }),
-    "."
+    from < end && !isUnknown && a4(NotListed, {})
   ] });
 }
+var NotListed = () => a4("p", { class: "muted", children: [
+  "Not listed: new flows and small changes of latency.",
+  " ",
+  a4("a", { href: href("/events"), children: "All events in this time range" })
+] });
 function Incidents({ groups: groups3 }) {
   return a4("section", { "aria-labelledby": "incidents", children: [
     a4("h2", { id: "incidents", children: plural(groups3.length, "incident") }),
@@ -8447,6 +8450,7 @@ function Incidents({ groups: groups3 }) {
         ] })
       ] }, main.id);
     }) }),
+    a4(NotListed, {}),
     groups3.length > MOST3 && a4("p", { children: [
       a4("a", { href: href("/events"), children: "All events in this time range" }),
       ": ",

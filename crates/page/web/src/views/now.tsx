@@ -115,10 +115,6 @@ export function Now() {
           <>
             <h1 class="headline">{text}</h1>
             {groups.length ? <Incidents groups={groups} /> : <Quiet found={found} counts={levels} />}
-            <p class="muted">
-              Not listed: new flows and small changes of latency.{" "}
-              <a href={href("/events")}>All events in this time range</a>
-            </p>
           </>
         )}
       </Answer>
@@ -132,12 +128,24 @@ function Quiet({ found: { from, end }, counts }: { found: Found; counts: Counts 
   const isUnknown = counts && !isKept(counts);
   const quiet = isUnknown ? begins : "No event in this time range points to a fault.";
   return (
-    <Empty>
-      {from >= end ? "It has not begun." : quiet} <a href={href("/", { live: "1d" })}>Show the last day</a>
-      {!totals.value?.received && <>, or send reports to this collector: <code>inband demo --report-to ADDRESS:32766</code></>}.
-    </Empty>
+    <>
+      <Empty>
+        {from >= end ? "It has not begun." : quiet} <a href={href("/", { live: "1d" })}>Show the last day</a>
+        {!totals.value?.received && (
+          <>, or send reports to this collector: <code>inband demo --report-to ADDRESS:32766</code></>
+        )}.
+      </Empty>
+      {from < end && !isUnknown && <NotListed />}
+    </>
   );
 }
+
+const NotListed = () => (
+  <p class="muted">
+    Not listed: new flows and small changes of latency.{" "}
+    <a href={href("/events")}>All events in this time range</a>
+  </p>
+);
 
 function Incidents({ groups }: { groups: Incident[] }) {
   return (
@@ -159,6 +167,7 @@ function Incidents({ groups }: { groups: Incident[] }) {
           );
         })}
       </ul>
+      <NotListed />
       {groups.length > MOST && <p><a href={href("/events")}>All events in this time range</a>: {plural(groups.length - MOST, "more incident")}</p>}
     </section>
   );
