@@ -332,6 +332,7 @@ def main():
         events = demo.wait_for_events(["queue-congestion", "path-change", "culprits", "latency-spike"])
         with sync_playwright() as playwright:
             browser = Browser(playwright, shell)
+            import page_answers
             import page_numbers
             import page_proxies
             import page_states
@@ -339,7 +340,8 @@ def main():
             def faults_are_found(_demo, browser, _events):
                 return page_hidden.faults_are_found(hidden, browser)
 
-            for check in [*CHECKS, *page_states.CHECKS, *page_numbers.CHECKS, *page_proxies.CHECKS, faults_are_found]:
+            modules = [page_states, page_numbers, page_answers, page_proxies]
+            for check in [*CHECKS, *(check for one in modules for check in one.CHECKS), faults_are_found]:
                 if arguments.only not in check.__name__:
                     continue
                 started = time.monotonic()

@@ -120,7 +120,7 @@ def lanes_add_up(demo, browser, events):
         tops.append(boxes[-1][0])
     assert abs(min(tops) - 8) < 0.2, min(tops)
     shares = page.eval_on_selector_all("table", "all => [...all.find(one => one.caption.innerText.startsWith('Flows in the queue')).tBodies[0].rows].map(row => row.cells[2].innerText)")
-    total = sum(float(share.split(THIN)[0]) for share in shares)
+    total = sum(float(share.split(THIN)[0].removeprefix("under ")) for share in shares)
     assert abs(total - 100) < 0.1 * len(shares), shares
     # The trigger is where packets began to wait for the configured time.
     trigger = demo.json("about")["congestion"]["trigger_latency"]

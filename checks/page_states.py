@@ -199,8 +199,13 @@ def a_wrong_clock_is_corrected(demo, browser, _events):
     """C15: the browser's clock is an hour ahead."""
     page = browser.page()
     page.add_init_script("const true_ = Date.now.bind(Date); Date.now = () => true_() + 3_600_000")
+    asked = []
+    page.on("request", lambda request: asked.extend(re.findall(r"/events\?.*&to=(\d+)", request.url)))
     open_view(page, demo.url + "/events")
-    page.wait_for_timeout(2_500)
+    page.wait_for_timeout(500)
+    ends = [(int(end) - time.time_ns()) / 10**9 for end in asked]
+    assert min(map(abs, ends)) < 5, f"the first answers are of {ends} seconds from now"
+    page.wait_for_timeout(2_000)
     shown = re.findall(r"\d\d:\d\d:\d\d", page.inner_text(".time .interval"))[-1]
     now = datetime.datetime.now(datetime.UTC)
     off = min(abs((now - datetime.timedelta(seconds=late)).strftime("%H:%M:%S") != shown) for late in range(-5, 6))
@@ -287,8 +292,98 @@ def tokens_stay_secret(demo, browser, _events):
     return len(asked), "requests without the token in their address"
 
 
+def forms_take_the_focus(demo, browser, events):
+    """C7: a form that opens takes the focus, and gives it back; what is typed in it is no shortcut."""
+    page = browser.page()
+    focused = "document.activeElement.innerText || document.activeElement.tagName"
+    page.route("**/acknowledge", lambda route: route.fulfill(content_type="application/json", body="{}"))
+    open_view(page, f"{demo.url}/event/{events['queue-congestion']['id']}")
+    for _ in range(2):
+        page.keyboard.press("a")
+        page.get_by_label("Acknowledged by").wait_for()
+        page.keyboard.type("zoe t")
+        assert page.get_by_label("Acknowledged by").input_value().endswith("zoe t"), "shortcuts took the name"
+        page.keyboard.press("Enter")
+        page.get_by_label("Acknowledged by").wait_for(state="detached")
+        assert page.evaluate(focused) == "Acknowledge", page.evaluate(focused)
+    page.keyboard.press("s")
+    page.get_by_role("form", name="Silence").wait_for()
+    assert page.evaluate("document.activeElement.type") == "checkbox", page.evaluate(focused)
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("form", name="Silence").wait_for(state="detached")
+    assert page.evaluate(focused) == "Silence", page.evaluate(focused)
+    open_view(page, demo.url + "/map?sel=none")
+    page.get_by_role("button", name="Clear selection").click()
+    page.wait_for_url("**/map")
+    assert page.evaluate("document.activeElement.id") == "main", page.evaluate(focused)
+    open_view(page, demo.url + "/reports")
+    page.get_by_label("Node").fill("1")
+    with page.expect_response("**/api/v1/reports?**"):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_timeout(200)
+    assert page.get_by_label("Node").input_value() == "1", "an answer wiped what was typed"
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return 5, "forms"
+
+
+def shortcuts_act_where_they_should(demo, browser, _events):
+    """C7: rows that take no focus, an open dialog, brackets behind AltGr, arrow keys in a wide table."""
+    page = browser.page(width=500)
+    open_view(page, demo.url + "/map?sel=1")
+    page.get_by_role("table", name="Egress interfaces").wait_for()
+    for _ in range(3):
+        page.keyboard.press("j")
+    at = page.evaluate("document.activeElement.closest('table')?.caption.innerText")
+    assert at and "by p99" in at, f"j stops at {at}"
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keys").wait_for()
+    page.keyboard.press("t")
+    theme = page.evaluate("document.documentElement.dataset.theme")
+    assert theme == "system", "a letter acts behind the dialog"
+    page.keyboard.press("Escape")
+    alt_graph = "{key: '[', ctrlKey: true, altKey: true, modifierAltGraph: true, bubbles: true}"
+    page.evaluate(f"document.body.dispatchEvent(new KeyboardEvent('keydown', {alt_graph}))")
+    page.wait_for_url("**at=*")
+    open_view(page, demo.url + "/flow/" + demo.json("flows?limit=1")[0]["id"] + "?live=1m&order=time")
+    table = page.get_by_role("region", name=re.compile("reported packet"))
+    table.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("one => one.scrollLeft > 0", arg=table.element_handle())
+    assert "packet=" not in page.url, "an arrow key in a table chose a packet"
+    page.context.close()
+    return 4, "places"
+
+
+def the_clipboard_is_not_needed(demo, browser, _events):
+    """Over plain HTTP, browsers have no clipboard; what was done is said for four seconds, and said again."""
+    page = browser.page()
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.clock.install()
+    open_view(page, demo.url + "/events")
+    said = page.locator(".said", has_text="address copied")
+    for _ in range(2):
+        page.keyboard.press("y")
+        said.wait_for(timeout=2_000)
+        page.clock.fast_forward(4_100)
+        said.wait_for(state="hidden", timeout=2_000)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url.endswith("/api/v1/query")))
+    open_view(page, demo.url + "/query?sql=SELECT+1+AS+one")
+    for _ in range(2):
+        page.get_by_role("button", name="Run", exact=True).click()
+        page.locator("main .stale").wait_for(state="detached")
+        page.wait_for_timeout(200)
+    assert sum(asked) == 3, f"two runs ask {sum(asked) - 1} times"
+    page.context.close()
+    return 2, "copies and runs"
+
+
 CHECKS = [
     the_keyboard_reaches_the_cause,
+    forms_take_the_focus,
+    shortcuts_act_where_they_should,
+    the_clipboard_is_not_needed,
     pictures_have_names_and_tables,
     trouble_is_said,
     a_view_of_the_past_recovers,

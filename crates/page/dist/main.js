@@ -1140,14 +1140,18 @@ function occupancy(value, inBytes, unit) {
   return `${count(value)}${THIN}${unit ?? "(unit unknown)"}`;
 }
 var rate = (value) => value === null || value === void 0 ? UNKNOWN : (Math.abs(Number(value)) < 10 ? String(Number(Number(value).toPrecision(2))) : count(Math.round(Number(value)))) + "/s";
-var permille = (value) => value === null || value === void 0 ? UNKNOWN : trimmed((Number(value) / 10).toFixed(1)) + THIN + "%";
+function permille(value) {
+  if (value === null || value === void 0) return UNKNOWN;
+  const text = (Number(value) / 10).toFixed(1);
+  return (Number(value) > 0 && text === "0.0" ? "under 0.1" : trimmed(text)) + THIN + "%";
+}
 var plural = (value, one, many = one + "s") => `${count(value)} ${Number(value) === 1 ? one : many}`;
 var PROTOCOLS = { 1: "icmp", 6: "tcp", 17: "udp", 47: "gre", 58: "icmp6", 132: "sctp" };
 var protocol = (number) => PROTOCOLS[number] ?? `protocol ${number}`;
 function shown(text, longest = 256) {
   if (text === null || text === void 0) return UNKNOWN;
-  const visible = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (mark) => {
-    return "⟨U+" + mark.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩";
+  const visible = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (mark2) => {
+    return "⟨U+" + mark2.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩";
   });
   return visible.length > longest ? visible.slice(0, longest) + "…" : visible;
 }
@@ -1206,13 +1210,13 @@ async function once(path, init) {
       headers: { ...headers(), ...init.headers },
       signal: AbortSignal.any(signals)
     });
+    noteClock(answer);
     text = await answer.text();
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === "TimeoutError";
     const why = isLate ? `no answer within ${patience.ms / 1e3} s` : init.signal?.aborted ? CANCELLED : AWAY;
     throw new Refusal(asked, why, 0);
   }
-  noteClock(answer);
   if (answer.status === 401) isTokenWanted.value = true;
   return read2(asked, answer, text);
 }
@@ -1243,10 +1247,13 @@ async function sql(text, signal) {
   return rows.map((row) => Object.fromEntries(columns3.map((name, at) => [name, row[at]])));
 }
 var now = () => BigInt(Date.now()) * 1000000n + ahead.value;
+var JITTER = 2000000000n;
 function noteClock(answer) {
   const said2 = Date.parse(answer.headers.get("date") ?? "");
-  const off2 = said2 - Date.now();
-  ahead.value = Number.isNaN(said2) || Math.abs(off2) < 2e3 ? 0n : BigInt(off2) * 1000000n;
+  if (Number.isNaN(said2)) return;
+  const off2 = BigInt(said2 - Date.now()) * 1000000n;
+  const change3 = off2 - ahead.value;
+  if (change3 > JITTER || change3 < -JITTER) ahead.value = off2;
 }
 
 // src/about.ts
@@ -1274,6 +1281,10 @@ function depthOf(node2, value) {
 function permilleOf(node2, value) {
   const full = units.value.get(node2)?.utilization_full;
   return full && value !== null ? 1e3 * value / full : null;
+}
+function permilleOfAll(nodes2, value) {
+  const all = new Set(nodes2.map((node2) => permilleOf(node2, value)));
+  return all.size === 1 ? [...all][0] : null;
 }
 function depthOfAny(value) {
   const known2 = [...units.value.values()].map((unit) => unit.queue_unit);
@@ -1319,15 +1330,26 @@ async function follow() {
 }
 async function read3() {
   const gone = new AbortController();
+  const patiently2 = (answer) => {
+    const silence = setTimeout(() => gone.abort(), 2e4);
+    return answer.finally(() => clearTimeout(silence));
+  };
+  try {
+    await listen(gone.signal, patiently2);
+  } finally {
+    gone.abort();
+  }
+}
+async function listen(signal, patiently2) {
   const more = lastId ? { "last-event-id": lastId } : {};
-  const answer = await fetch(`${base}/api/v1/stream`, { headers: { ...headers(), ...more }, signal: gone.signal });
+  const init = { headers: { ...headers(), ...more }, signal };
+  const answer = await patiently2(fetch(`${base}/api/v1/stream`, init));
   if (answer.status === 401) isTokenWanted.value = true;
   if (!answer.ok || !answer.body) throw new Error(answer.statusText);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (; ; ) {
-    const silence = setTimeout(() => gone.abort(), 2e4);
-    const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+    const { done, value } = await patiently2(reader.read());
     if (done) return;
     cutOffSince.value = void 0;
     const messages = (rest + value.replace(/\r/g, "")).split("\n\n");
@@ -1430,11 +1452,20 @@ function format(options2) {
 }
 var date = (time) => new Date(Number(time / 1000000n));
 var CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
+var DATE = { day: "numeric", month: "short" };
 var DAY = { year: "numeric", month: "2-digit", day: "2-digit" };
 function clock(time) {
   const text = format(CLOCK).format(date(time));
   const day = calendar(time);
   return day === calendar(BigInt(Date.now()) * 1000000n) ? text : `${day} ${text}`;
+}
+function mark(seconds2, step3) {
+  const time = BigInt(Math.round(seconds2 * 1e6)) * 1000n;
+  if (step3 >= 86400) return format(DATE).format(date(time));
+  if (step3 >= 10800) return format({ ...DATE, hour: "2-digit", minute: "2-digit" }).format(date(time));
+  const isWhole = (many) => Math.abs(many - Math.round(many)) < 1e-6;
+  const digits = [0, 1, 2, 3, 4, 5].find((digits2) => isWhole(step3 * 10 ** digits2)) ?? 6;
+  return format(CLOCK).format(date(time)) + (digits ? "." + fraction(time).slice(0, digits) : "");
 }
 var millis = (time) => clock(time) + "." + fraction(time).slice(0, 3);
 function exact(time) {
@@ -1483,6 +1514,7 @@ var tick = y3(0);
 setInterval(() => {
   if (!document.hidden) tick.value += 1;
 }, 1e3);
+var pulse = O(() => Math.floor(tick.value / 5));
 function range() {
   const { params } = address.value;
   const at = params.get("at");
@@ -1497,7 +1529,7 @@ function range() {
 }
 function timeAsked(every = 5e3) {
   const { isLive, from, to, span } = range();
-  return isLive ? [`live ${span}`, every] : [`${from} ${to}`, void 0];
+  return isLive ? [`live ${span} ${ahead.value}`, every] : [`${from} ${to}`, void 0];
 }
 var around = (at, span) => ({ at: at.toString(), span: writeSpan(span), live: void 0 });
 function freeze() {
@@ -1514,7 +1546,9 @@ function frozenAddress() {
   }
   return url.href;
 }
+var isLatest = () => range().isLive || range().to >= now();
 function step(spans) {
+  if (spans > 0 && isLatest()) return;
   const { from, to, span } = range();
   set(around((from + to) / 2n + BigInt(spans) * span, span));
 }
@@ -1538,19 +1572,43 @@ theme.subscribe((theme2) => {
   localStorage.setItem("inband-theme", theme2);
   document.documentElement.dataset.theme = theme2;
 });
+var outside = matchMedia("(prefers-color-scheme: dark)");
+var isDarkOutside = y3(outside.matches);
+outside.addEventListener("change", () => isDarkOutside.value = outside.matches);
+var isDark = O(() => {
+  return theme.value === "system" ? isDarkOutside.value : theme.value === "dark";
+});
 function turnTheme() {
-  const isDark = theme.value === "dark" || theme.value === "system" && matchMedia("(prefers-color-scheme: dark)").matches;
-  theme.value = isDark ? "light" : "dark";
+  theme.value = isDark.value ? "light" : "dark";
 }
 var copied = { text: void 0 };
 var viewKeys = /* @__PURE__ */ new Map();
+var saying = 0;
+function say(text) {
+  clearTimeout(saying);
+  said.value = "";
+  saying = window.setTimeout(() => {
+    said.value = text;
+    saying = window.setTimeout(() => said.value = "", 4e3);
+  }, 50);
+}
 async function copy(text, what) {
-  try {
-    await navigator.clipboard.writeText(text);
-    said.value = `${what} copied`;
-  } catch {
-    said.value = "the browser does not allow copying";
-  }
+  const isCopied = navigator.clipboard ? await navigator.clipboard.writeText(text).then(() => true, () => copyField(text)) : copyField(text);
+  say(isCopied ? `${what} copied` : "the browser does not allow copying");
+}
+function copyField(text) {
+  const before2 = document.activeElement;
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.setAttribute("aria-hidden", "true");
+  field.style.position = "fixed";
+  field.style.opacity = "0";
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  before2?.focus({ preventScroll: true });
+  return isCopied;
 }
 var KEYS = [
   { keys: "g n", about: "Now" },
@@ -1594,7 +1652,8 @@ function onKey(event) {
     else if (isField) target.blur();
     return;
   }
-  if (isField || !areKeysOn.value || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (isField || !areKeysOn.value || isHelpOpen.value || event.metaKey) return;
+  if ((event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph")) return;
   const done = act(event.key, event);
   if (done) event.preventDefault();
 }
@@ -1606,7 +1665,7 @@ function act(key3, event) {
     return to !== void 0;
   }
   const own = viewKeys.get(key3);
-  if (own) {
+  if (own && !(key3.startsWith("Arrow") && canScroll(event.target))) {
     own();
     return true;
   }
@@ -1631,6 +1690,10 @@ function act(key3, event) {
   action();
   return true;
 }
+function canScroll(target) {
+  const around2 = target.closest(".scroll");
+  return around2 !== null && around2.scrollWidth > around2.clientWidth;
+}
 function move(by2) {
   const rows = [...document.querySelectorAll("main [data-row]")];
   const at = rows.indexOf(document.activeElement);
@@ -1642,7 +1705,7 @@ function Strip() {
   const now2 = totals.value;
   const since = cutOffSince.value;
   const shown2 = ["accepted", "malformed", "duplicate", "shed"];
-  const lost = now2 ? (now2.lost ?? 0) + (now2.kernel_dropped ?? 0) : 0;
+  const isLossy = Boolean(now2 && (now2.lost || now2.kernel_dropped));
   return a4("header", { class: since ? "strip cut" : "strip", "aria-label": "Ledger", children: [
     a4("a", { class: "brand", href: href("/"), children: "inband" }),
     since ? a4("strong", { children: [
@@ -1663,8 +1726,8 @@ function Strip() {
         " ",
         name
       ] }, name)),
-      a4("span", { class: lost ? "bad" : "", children: [
-        now2 ? count(lost) : UNKNOWN,
+      a4("span", { class: isLossy ? "bad" : "", children: [
+        count(now2?.lost),
         " lost"
       ] })
     ] })
@@ -1673,7 +1736,8 @@ function Strip() {
 function speed() {
   const [latest, earlier] = [history2.at(-1), history2.at(-6) ?? history2[0]];
   if (!latest || !earlier || latest.at === earlier.at) return void 0;
-  return ((latest.totals.accepted ?? 0) - (earlier.totals.accepted ?? 0)) / (latest.at - earlier.at);
+  const more = (latest.totals.accepted ?? 0) - (earlier.totals.accepted ?? 0);
+  return more < 0 ? void 0 : more / (latest.at - earlier.at);
 }
 function Rail({ entries }) {
   const first2 = address.value.path[0] ?? "";
@@ -1692,7 +1756,7 @@ function TimeBar() {
       isOther && a4("option", { children: writeSpan(span) }),
       SPANS.map((name) => a4("option", { children: name }, name))
     ] }),
-    a4("button", { onClick: () => step(1), "aria-label": "One span forward", title: "]", disabled: isLive, children: "▶" }),
+    a4("button", { onClick: () => step(1), "aria-label": "One span forward", title: "]", disabled: isLatest(), children: "▶" }),
     a4("button", { onClick: freeze, "aria-pressed": !isLive, title: ".: freeze or go live", children: isLive ? "Freeze" : "Go live" }),
     a4("span", { class: isLive ? "mode" : "mode frozen", children: isLive ? "live" : "frozen" }),
     a4("span", { class: "interval", children: [
@@ -1792,11 +1856,11 @@ function useAsk(key3, question, every, news) {
   const given = token.value;
   A2(() => {
     const gone = new AbortController();
-    let timer = 0;
+    let [timer, slow] = [0, 0];
     let [isAsking, isNew] = [false, false];
     const run = async () => {
       [isAsking, isNew] = [true, false];
-      const slow = setTimeout(() => setSlow(true), 300);
+      slow = window.setTimeout(() => setSlow(true), 300);
       let pause3 = every;
       try {
         const data = await latest.current(gone.signal);
@@ -1818,10 +1882,16 @@ function useAsk(key3, question, every, news) {
       if (isAsking) isNew = true;
       else void run();
     };
+    const comeBack = () => {
+      if (every && !document.hidden) hear2.current();
+    };
+    document.addEventListener("visibilitychange", comeBack);
     void run();
     return () => {
       gone.abort();
       clearTimeout(timer);
+      clearTimeout(slow);
+      document.removeEventListener("visibilitychange", comeBack);
     };
   }, [key3, round2, every, given]);
   const heard = T2(news);
@@ -1861,7 +1931,7 @@ function Table({ caption, columns: columns3, rows, keyOf: keyOf2, open, onFocus,
     a4("tbody", { children: rows.map((row, at) => a4(
       "tr",
       {
-        "data-row": true,
+        "data-row": open || onFocus ? "" : void 0,
         tabIndex: open || onFocus ? 0 : void 0,
         "aria-selected": isChosen ? isChosen(row) : void 0,
         class: isChosen?.(row) ? "chosen" : void 0,
@@ -1920,7 +1990,8 @@ function sentence(event) {
   const detail = event.detail ?? {};
   const isActive = event.phase === "begin";
   const last = BigInt(event.last);
-  const lasted = duration((isActive && now() > last ? now() : last) - BigInt(event.first));
+  const until = cutOffSince.value ?? now();
+  const lasted = duration((isActive && until > last ? until : last) - BigInt(event.first));
   switch (event.event) {
     case "queue-congestion": {
       const peak = detail.peak_latency === null ? "" : `, latency up to ${duration(detail.peak_latency)}`;
@@ -1973,8 +2044,9 @@ function queueOf(event) {
   const { node_id, egress_interface, queue_id } = event.detail ?? {};
   const isPort = node_id !== void 0 && egress_interface !== void 0 && egress_interface !== null;
   const kinds = ["queue-congestion", "culprits", "latency-spike", "latency-objective", "microburst", "microburst-storm", "egress-utilization"];
-  return isPort && kinds.includes(event.event) ? `/queue/${node_id}/${egress_interface}/${queue_id ?? 0}` : void 0;
+  return isPort && kinds.includes(event.event) ? queuePath(node_id, egress_interface, queue_id) : void 0;
 }
+var queuePath = (node2, port2, queue) => [`/queue/${node2}/${port2 ?? "-"}`, ...queue === void 0 ? [] : [queue ?? "-"]].join("/");
 function flowsOf(event) {
   const { flow, flows, culprits, victims } = event.detail ?? {};
   const shares = (list, role) => list.map((one) => one.flow ? { flow: one.flow, role, share: one.share_permille, bytes: one.bytes } : { flow: one, role });
@@ -2003,9 +2075,11 @@ function Severity({ of }) {
 function Time({ at }) {
   if (at === null || at === void 0) return a4("span", { children: UNKNOWN });
   const time = BigInt(at);
+  const { isLive } = range();
+  if (isLive) void pulse.value;
   return a4("time", { title: exact(time), dateTime: new Date(Number(time / 1000000n)).toISOString(), children: [
     millis(time),
-    range().isLive && a4("span", { class: "muted", children: [
+    isLive && a4("span", { class: "muted", children: [
       " (",
       ago(time, now()),
       ")"
@@ -2035,19 +2109,34 @@ function Facts({ facts }) {
   ] }, name)) });
 }
 
+// src/parts/focus.ts
+function useFocus(state) {
+  const place2 = T2(null);
+  const before2 = T2(state);
+  F2(() => {
+    const isLost = document.activeElement === document.body;
+    if (before2.current !== state && (state === "open" || isLost)) place2.current?.focus();
+    before2.current = state;
+  }, [state]);
+  return place2;
+}
+
 // src/parts/silence.tsx
 var HOUR = 60n * MINUTE;
 var ENDS = [["1 hour", HOUR], ["8 hours", 8n * HOUR], ["1 day", 24n * HOUR], ["7 days", 168n * HOUR], ["unlimited time", void 0]];
+var MOST_PAST = 4096;
 var post = (silence) => ask("silences", { method: "POST", body: JSON.stringify(silence, (_5, value) => typeof value === "bigint" ? Number(value) : value), headers: { "content-type": "application/json" } });
 function Silence({ event, done }) {
   const [isOpen, setOpen] = d2(false);
   const [said2, setSaid] = d2("");
+  const focus = useFocus(said2 ? "done" : isOpen ? "open" : "closed");
   useKeys({ s: () => setOpen(true) });
-  if (said2) return a4("p", { class: "notice", role: "status", children: said2 });
-  if (!isOpen) return a4("button", { onClick: () => setOpen(true), title: "s", children: "Silence" });
-  return a4(Form, { event, close: () => setOpen(false), done: (text) => (setSaid(text), done()) });
+  if (said2) return a4("p", { class: "notice", role: "status", ref: focus, tabIndex: -1, children: said2 });
+  if (!isOpen) return a4("button", { ref: focus, onClick: () => setOpen(true), title: "s", children: "Silence" });
+  const close = () => setOpen(false);
+  return a4(Form, { event, first: focus, close, done: (text) => (setSaid(text), done()) });
 }
-function Form({ event, close, done }) {
+function Form({ event, first: first2, close, done }) {
   const [key3, setKey] = d2(event.key);
   const [isKind, setIsKind] = d2(true);
   const [end, setEnd] = d2(0);
@@ -2055,6 +2144,11 @@ function Form({ event, close, done }) {
   const [problem, setProblem] = d2("");
   const day = useAsk(`silence ${event.id}`, (signal) => ask(`events?limit=10000&from=${now() - 24n * HOUR}&to=${now()}`, { signal }));
   const isHidden = (other) => (!isKind || other.event === event.event) && other.key.includes(key3);
+  const events = day.data ?? [];
+  const isCut = events.filter(({ phase }) => phase !== "begin").length >= MOST_PAST;
+  const all = plural(events.length, "event");
+  const hidden = `Would have hidden ${count(events.filter(isHidden).length)} of `;
+  const preview = hidden + (isCut ? `the latest ${all}.` : `${all} of the last day.`);
   const send = async (submitted) => {
     submitted.preventDefault();
     const length = ENDS[end][1];
@@ -2068,8 +2162,17 @@ function Form({ event, close, done }) {
   };
   return a4("form", { class: "silence", "aria-label": "Silence", onSubmit: send, children: [
     a4("label", { children: [
-      a4("input", { type: "checkbox", checked: isKind, onChange: (changed) => setIsKind(changed.currentTarget.checked) }),
-      " only kind ",
+      a4(
+        "input",
+        {
+          ref: first2,
+          type: "checkbox",
+          checked: isKind,
+          onChange: (changed) => setIsKind(changed.currentTarget.checked)
+        }
+      ),
+      " ",
+      "only kind ",
       event.event
     ] }),
     a4("label", { children: [
@@ -2085,7 +2188,7 @@ function Form({ event, close, done }) {
       "reason ",
       a4("input", { value: comment, onInput: (typed) => setComment(typed.currentTarget.value) })
     ] }),
-    a4("p", { role: "status", children: day.data ? `Would have hidden ${count(day.data.filter(isHidden).length)} of ${plural(day.data.length, "event")} of the last day.` : "Counting affected events …" }),
+    a4("p", { role: "status", children: day.data ? preview : "Counting affected events …" }),
     a4("span", { children: [
       a4("button", { children: "Silence" }),
       " ",
@@ -2571,17 +2674,26 @@ function Evidence({ event }) {
     a4("p", { children: a4("a", { href: href("/reports", { event: event.id }), children: "Stored raw reports of this event" }) })
   ] });
 }
+var MOST_NEAR = 200;
 function Related({ event }) {
   const [from, to] = [BigInt(event.first) - 5n * SECOND, BigInt(event.last) + 5n * SECOND];
   const capped = to - from > 10n * MINUTE ? from + 10n * MINUTE : to;
-  const near = useAsk(`near ${event.id} ${event.first}`, (signal) => ask(`events?limit=200&from=${from}&to=${capped}`, { signal }));
+  const question = `events?limit=${MOST_NEAR}&from=${from}&to=${capped}`;
+  const every = event.phase === "begin" ? 1e4 : void 0;
+  const near = useAsk(`near ${event.id} ${event.first}`, (signal) => ask(question, { signal }), every);
   return a4(Answer, { asked: near, children: (events) => {
     const others = events.filter((other) => other.id !== event.id).sort((a5, b3) => BigInt(a5.first) < BigInt(b3.first) ? -1 : 1);
     if (!others.length) return a4(Empty, { children: "No other events within five seconds." });
+    const isCut = events.filter(({ phase }) => phase !== "begin").length >= MOST_NEAR;
+    const caption = [
+      "Other events at that time, or within five seconds",
+      ...capped < to ? ["in its first ten minutes"] : [],
+      ...isCut ? [`the latest ${MOST_NEAR}`] : []
+    ];
     return a4(
       Table,
       {
-        caption: "Other events at that time, or within five seconds",
+        caption: caption.join("; "),
         rows: others,
         keyOf: (other) => other.id,
         open: eventAddress,
@@ -2599,10 +2711,11 @@ function Acknowledge({ event, again }) {
   const [isOpen, setOpen] = d2(false);
   const [by2, setBy] = d2("");
   const [problem, setProblem] = d2("");
+  const focus = useFocus(event.acknowledged ? "done" : isOpen ? "open" : "closed");
   useKeys({ a: () => setOpen(true) });
   if (event.acknowledged) {
     const { by: by3, at, comment } = event.acknowledged;
-    return a4("p", { class: "notice", children: [
+    return a4("p", { class: "notice", ref: focus, tabIndex: -1, children: [
       "Acknowledged by ",
       shown(by3),
       " at ",
@@ -2610,7 +2723,7 @@ function Acknowledge({ event, again }) {
       comment ? `: ${shown(comment)}` : ""
     ] });
   }
-  if (!isOpen) return a4("p", { children: a4("button", { onClick: () => setOpen(true), title: "a", children: "Acknowledge" }) });
+  if (!isOpen) return a4("p", { children: a4("button", { ref: focus, onClick: () => setOpen(true), title: "a", children: "Acknowledge" }) });
   const send = async (submitted) => {
     submitted.preventDefault();
     try {
@@ -2623,8 +2736,9 @@ function Acknowledge({ event, again }) {
   };
   return a4("form", { onSubmit: send, class: "acknowledge", children: [
     a4("label", { children: [
-      "Acknowledged by ",
-      a4("input", { required: true, value: by2, onInput: (typed) => setBy(typed.currentTarget.value), autofocus: true })
+      "Acknowledged by",
+      " ",
+      a4("input", { ref: focus, required: true, value: by2, onInput: (typed) => setBy(typed.currentTarget.value) })
     ] }),
     " ",
     a4("button", { children: "Acknowledge" }),
@@ -2742,7 +2856,8 @@ function common(now2, then) {
 // src/parts/waterfall.tsx
 function Waterfall(props) {
   const { way: way2, other } = props;
-  const all = Math.max(1, way2.end, other?.end ?? 0);
+  const ends2 = way2.pieces.map((piece) => whiskersOf(piece)?.[1] ?? 0);
+  const all = Math.max(1, way2.end, other?.end ?? 0, ...ends2);
   const drawn = { ...props, share: (value) => `${100 * Math.max(0, value) / all}%` };
   return a4("div", { class: "scroll", role: "region", "aria-label": "Waterfall", tabIndex: 0, children: [
     a4("table", { class: "waterfall", children: [
@@ -2779,9 +2894,13 @@ function Waterfall(props) {
       a4("span", { class: "bar base" }),
       " minimum of this hop ",
       a4("span", { class: "bar queued" }),
-      " wait above the minimum ",
+      " wait above the minimum",
+      " ",
+      a4("span", { class: "bar whole" }),
+      " both, minimum unknown ",
       a4("span", { class: "bar link" }),
-      " link ",
+      " link",
+      " ",
       a4("span", { class: "bar whisker" }),
       " clock uncertainty",
       " ",
@@ -2794,6 +2913,11 @@ function Waterfall(props) {
     ] })
   ] });
 }
+function whiskersOf(piece) {
+  if (piece.kind === "hop" || piece.length === null || piece.uncertainty === null) return void 0;
+  const end = piece.start + piece.length;
+  return [Math.max(0, end - piece.uncertainty), Math.max(0, end + piece.uncertainty)];
+}
 var change = (now2, then) => now2 === then ? "the same" : `${duration(Math.abs(now2 - then))} ${now2 > then ? "longer" : "shorter"} than the other`;
 function Ghost({ piece, share }) {
   if (!piece) return null;
@@ -2804,7 +2928,9 @@ function Hop({ now: now2, then, usually, arrived, share, way: way2, other }) {
   const { hop, start, length } = now2 ?? then;
   const usual2 = usually.get(hopKey(hop));
   const least = Math.min(usual2?.least ?? 0, length ?? 0);
-  const queue = hop.egress_interface === null ? void 0 : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(arrived, 200000000n));
+  const isSplit = usual2 !== void 0 && usual2.least !== null;
+  const place2 = queuePath(hop.node_id, hop.egress_interface, hop.queue_id);
+  const queue = hop.egress_interface === null ? void 0 : href(place2, around(arrived, 200000000n));
   const part = now2 && length !== null && way2.sum ? ` (${Math.round(100 * length / way2.sum)} %)` : "";
   const name = now2 ? node(hop.node_id) : a4("del", { children: node(hop.node_id) });
   return a4("tr", { "data-row": true, tabIndex: 0, class: now2 ? void 0 : "left", onKeyDown: (event) => event.key === "Enter" && queue && go(queue), children: [
@@ -2819,7 +2945,8 @@ function Hop({ now: now2, then, usually, arrived, share, way: way2, other }) {
     a4("td", { class: "track", children: [
       a4(Ghost, { piece: then, share }),
       now2 && length === null && a4("span", { class: "bar unknown", style: { left: share(start) }, title: "the node did not report its latency" }),
-      now2 && length !== null && a4($, { children: [
+      now2 && length !== null && !isSplit && a4("span", { class: "bar whole", style: { left: share(start), width: share(length) } }),
+      now2 && length !== null && isSplit && a4($, { children: [
         a4("span", { class: "bar base", style: { left: share(start), width: share(least) } }),
         length > least && a4("span", { class: "bar queued", style: { left: share(start + least), width: share(length - least) } })
       ] })
@@ -2839,6 +2966,7 @@ var NO_CLOCKS = "clock offset unknown";
 function Link({ now: now2, then, share, known: known2, other }) {
   const { from, to, start, length, uncertainty } = now2 ?? then;
   const isUnknown = length === null || uncertainty === null;
+  const [left, right] = whiskersOf(now2 ?? then) ?? [0, 0];
   const why = length === null ? NO_TIMES : NO_CLOCKS;
   const last = now2 ? void 0 : known2.get(linkKey(from.node_id, from.egress_interface, to.node_id, to.ingress_interface))?.lastSeen;
   const name = `link to ${node(to.node_id)}`;
@@ -2851,7 +2979,7 @@ function Link({ now: now2, then, share, known: known2, other }) {
       now2 && isUnknown && a4("span", { class: "bar unknown", style: { left: share(start) }, title: why }),
       now2 && !isUnknown && a4($, { children: [
         a4("span", { class: "bar link", style: { left: share(start), width: share(length) } }),
-        a4("span", { class: "bar whisker", style: { left: share(start + length - uncertainty), width: share(2 * uncertainty) } })
+        a4("span", { class: "bar whisker", style: { left: share(left), width: share(right - left) } })
       ] })
     ] }),
     a4("td", { class: "number", children: now2 ? write2(now2) : a4("span", { class: "muted", children: "not taken" }) }),
@@ -2924,14 +3052,16 @@ function Head({ id, live }) {
     )
   ] });
 }
+var isPart = () => range().span > MINUTE;
 function window_() {
   const { from, to } = range();
-  return { from: to - from > MINUTE ? to - MINUTE : from, to };
+  return { from: isPart() ? to - MINUTE : from, to };
 }
 function Packets({ id, paths }) {
-  const { isLive, from, to } = range();
+  const [when, every] = timeAsked();
   const order = param("order") === "time" ? "time" : "slowest";
-  const list = useAsk(`packets ${id} ${order} ${isLive ? "live" : `${from} ${to}`}`, (signal) => packetsOf(id, window_().from, window_().to, order, signal), isLive ? 5e3 : void 0);
+  const find2 = (signal) => packetsOf(id, window_().from, window_().to, order, signal);
+  const list = useAsk(`packets ${id} ${order} ${when}`, find2, every);
   return a4(Answer, { asked: list, children: (packets) => {
     const named = packetTime(param("packet")) === void 0 ? "" : param("packet");
     const taken = paths.length > 0 && a4(Paths, { paths });
@@ -2948,7 +3078,10 @@ function Packets({ id, paths }) {
   } });
 }
 var None2 = ({ id }) => a4(Empty, { children: [
-  "No packets of this flow in the history for this time range. Try ",
+  "No packets of this flow in the history for ",
+  isPart() && "the last minute of ",
+  "this time range. Try",
+  " ",
   a4("a", { href: href("/flow/" + id, { live: "1m" }), children: "the last minute" }),
   ". The history may be disabled."
 ] });
@@ -3280,19 +3413,20 @@ var BYS = {
   silence: { name: "time since last path", write: (value) => value !== null && value < 1e9 ? "under 1 s" : duration(value), steps: [2e9, 5e9, 1e10, 6e10, 6e11, 36e11] }
 };
 var by = () => param("by") in BYS ? param("by") : "p99";
-var counted = 0;
+var counted = y3(0);
 function step2(by2, value) {
   if (value === null) return 0;
   const above = BYS[by2].steps.findIndex((bound) => value < bound);
   return above < 0 ? 7 : above + 1;
 }
 var written = (by2, value) => value === null ? UNKNOWN : BYS[by2].write(value);
-async function fabric(signal, of) {
+async function fabric(gone, of) {
   const { from, to } = range();
-  const [map] = await Promise.all([ask(`map?from=${from}&to=${to}${of === void 0 ? "" : "&node=" + of}`, { signal }), tiersOf(0, signal)]);
+  const question = `map?from=${from}&to=${to}${of === void 0 ? "" : "&node=" + of}`;
+  const [map] = await Promise.all([ask(question, { signal: gone }), tiersOf(0)]);
   const seconds2 = Number(BigInt(map.to) - BigInt(map.from)) / 1e9;
   const ids = map.nodes.node;
-  if (of === void 0) counted = ids.length;
+  if (of === void 0) counted.value = ids.length;
   const ports = /* @__PURE__ */ new Map();
   for (const row of rowsOf(map.interfaces)) {
     const { node: node2, interface: port2, p99, max: max2, depth, drops } = row;
@@ -3304,45 +3438,65 @@ async function fabric(signal, of) {
     const { egress_interface: egress, ingress_interface: ingress, certain, latency_p50: latency, uncertainty } = row;
     const port2 = ports.get(key(from2, egress)) ?? { node: from2, port: egress, link: void 0, values: { ...nothing } };
     ports.set(key(from2, egress), port2);
-    port2.values.silence = row.silent_seconds * 1e9;
+    port2.values.silence = row.silent_seconds === null ? null : row.silent_seconds * 1e9;
     const id = `${key(from2, egress)}-${key(to2, ingress)}`;
     return port2.link = { id, from: from2, to: to2, egress, ingress, certain, latency, uncertainty, values: port2.values };
   });
   const byNode = /* @__PURE__ */ new Map();
   for (const { node: node2, values } of ports.values()) byNode.get(node2)?.push(values) ?? byNode.set(node2, [values]);
-  const tiers = await tiersOf(counted, signal);
+  const tiers = await tiersOf(counted.value);
   const nodes2 = rowsOf(map.nodes).map((row) => {
     return { id: row.node, tier: tiers.get(row.node) ?? 0, reportsItself: row.reports_itself, values: worst(byNode.get(row.node) ?? []) };
   });
   return { nodes: nodes2, ports: [...ports.values()], links };
 }
 var nothing = { p99: null, max: null, depth: null, reports: null, utilization: null, drops: null, silence: null };
-async function groups2(by2, signal) {
+async function groups2(by2, gone) {
   const { from, to } = range();
-  const [map] = await Promise.all([ask(`map?group=auto&by=${by2}&from=${from}&to=${to}`, { signal }), tiersOf(0, signal)]);
+  const question = `map?group=auto&by=${by2}&from=${from}&to=${to}`;
+  const [map] = await Promise.all([ask(question, { signal: gone }), tiersOf(0)]);
   const all = rowsOf(map.groups);
-  counted = all.reduce((sum2, { nodes: nodes3 }) => sum2 + nodes3.length, 0);
+  counted.value = all.reduce((sum2, { nodes: nodes3 }) => sum2 + nodes3.length, 0);
+  const seconds2 = Number(BigInt(map.to) - BigInt(map.from)) / 1e9;
+  const convert = (value, { nodes: nodes3 }) => {
+    if (value === null || !["reports", "utilization"].includes(by2)) return value;
+    return by2 === "reports" ? value / seconds2 : permilleOfAll(nodes3, value);
+  };
+  const converted = all.map((group) => ({ ...group, value: convert(group.value, group) }));
   const values = (value) => ({ ...nothing, [by2]: value });
-  const tiers = await tiersOf(counted, signal);
-  const nodes2 = all.map((group, id) => ({ id, tier: tiers.get(group.nodes[0]) ?? 0, reportsItself: group.reports > 0, values: values(group.value) }));
-  const links = rowsOf(map.bundles).map(({ from: from2, to: to2, value, uncertain }) => {
-    return { id: `${from2}-${to2}`, from: from2, to: to2, egress: null, ingress: null, certain: !uncertain, latency: null, uncertainty: null, values: values(value) };
+  const tiers = await tiersOf(counted.value);
+  const nodes2 = converted.map(({ nodes: nodes3, reports, value }, id) => {
+    return { id, tier: tiers.get(nodes3[0]) ?? 0, reportsItself: reports > 0, values: values(value) };
   });
-  return { groups: all, fabric: { nodes: nodes2, links, ports: [] } };
+  const unknown = { egress: null, ingress: null, latency: null, uncertainty: null };
+  const links = rowsOf(map.bundles).map(({ from: from2, to: to2, value, uncertain }) => {
+    const own = values(convert(value, all[from2]));
+    return { id: `${from2}-${to2}`, from: from2, to: to2, ...unknown, certain: !uncertain, values: own };
+  });
+  return { groups: converted, fabric: { nodes: nodes2, links, ports: [] } };
 }
 var key = (node2, port2) => `${node2}.${port2 ?? "*"}`;
 function worst(all) {
-  const most = (by2) => all.reduce((most2, values) => values[by2] !== null && (most2 === null || values[by2] > most2) ? values[by2] : most2, null);
-  return Object.fromEntries(Object.keys(BYS).map((by2) => [by2, most(by2)]));
+  const own = all.map((values) => ({ values }));
+  return Object.fromEntries(Object.keys(BYS).map((by2) => [by2, worstOf(by2, own)]));
+}
+function worstOf(by2, all) {
+  const known2 = all.map(({ values }) => values[by2]).filter((value) => value !== null);
+  return known2.length ? known2.reduce((a5, b3) => Math.max(a5, b3)) : null;
 }
 var known = /* @__PURE__ */ new Map();
 var [askedAt3, pause2, seenNodes] = [0, 2e3, 0];
-async function tiersOf(nodes2, signal) {
+var asking;
+async function tiersOf(nodes2) {
   if (nodes2 > seenNodes && seenNodes) pause2 = 2e3;
   seenNodes = Math.max(seenNodes, nodes2);
   if (Date.now() - askedAt3 < pause2) return known;
-  [askedAt3, pause2] = [Date.now(), Math.min(6e4, 2 * pause2)];
-  const { columns: columns3 } = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true", { signal });
+  asking ??= learnTiers().finally(() => asking = void 0);
+  await asking;
+  return known;
+}
+async function learnTiers() {
+  const { columns: columns3 } = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true");
   const seen = /* @__PURE__ */ new Map();
   for (const path of columns3.path) {
     path.forEach((node2, at) => {
@@ -3353,7 +3507,7 @@ async function tiersOf(nodes2, signal) {
     });
   }
   known = new Map([...seen].map(([node2, counts]) => [node2, [...counts].sort((a5, b3) => b3[1] - a5[1])[0][0]]));
-  return known;
+  [askedAt3, pause2] = [Date.now(), Math.min(6e4, 2 * pause2)];
 }
 
 // src/parts/fabric.tsx
@@ -3366,7 +3520,12 @@ var columns2 = () => [
   { name: "Leads to", cell: (port2) => port2.link ? `${node(port2.link.to)} ${port2.link.ingress ?? UNKNOWN}` : "edge, or unknown" },
   ...Object.keys(BYS).map((key3) => ({ name: BYS[key3].name, isNumber: true, cell: (port2) => a4("span", { class: `swatch s${step2(key3, port2.values[key3])}`, children: shownAt(key3, port2.node, port2.values[key3]) }) })),
   { name: "Link latency p50", isNumber: true, cell: (port2) => port2.link ? latencyOf(port2.link) : UNKNOWN },
-  { name: "Queue", cell: (port2) => port2.port === null ? UNKNOWN : a4("a", { class: "path", href: href(`/queue/${port2.node}/${port2.port}/0`), children: "queue 0" }) }
+  {
+    name: "Queues",
+    cell: ({ node: node2, port: port2 }) => {
+      return port2 === null ? UNKNOWN : a4("a", { href: href(queuePath(node2, port2, void 0)), children: "queues" });
+    }
+  }
 ];
 var shownAt = (key3, of, value) => key3 === "depth" ? depthOf(of, value) : written(key3, value);
 var portName = (port2) => `${node(port2.node)} ${port2.port ?? UNKNOWN}`;
@@ -3392,12 +3551,17 @@ function Selected({ found, selected }) {
   if (one) return a4(NodePanel, { one, ports: found.ports });
   const link = found.links.find(({ id }) => id === selected);
   if (link) return a4(LinkPanel, { link, links: found.links });
-  return selected ? a4(Empty, { children: [
+  const clear = () => {
+    document.getElementById("main")?.focus({ preventScroll: true });
+    set({ sel: void 0 });
+  };
+  if (!selected) return null;
+  return a4(Empty, { children: [
     "“",
     selected,
     "” is not on the map. ",
-    a4("button", { onClick: () => set({ sel: void 0 }), children: "Clear selection" })
-  ] }) : null;
+    a4("button", { onClick: clear, children: "Clear selection" })
+  ] });
 }
 function NodePanel({ one, ports }) {
   const asked = useAsk("node " + one.id, (signal) => ask(`nodes?node=${one.id}`, { signal }), 5e3);
@@ -3473,7 +3637,7 @@ function useGrid({ rows, columns: columns3, step: step3, nothing: nothing2, star
       }
     }
     context.putImageData(image, 0, 0);
-  }, [rows, columns3, ...painted, theme.value]);
+  }, [rows, columns3, ...painted, isDark.value]);
   const clamp2 = (value, many) => Math.max(0, Math.min(many - 1, value));
   const find2 = (event) => {
     const box = canvas.current.getBoundingClientRect();
@@ -3527,7 +3691,7 @@ function Matrix({ found, by: by2, selected, node: node2, open }) {
   const names = group.length > 1 ? `${node2(group[0])} to ${node2(group.at(-1))}` : group.length ? node2(group[0]) : "";
   const worstHere = here && `${group.length > 1 ? `worst ${node2(here.from)} to ${node2(here.to)}, ` : ""}${written(by2, here.values[by2])}`;
   const told = `${names} and ${columns3.length ? node2(columns3[column]) : ""}: ${worstHere ?? "no link seen"}`;
-  const worst2 = cells.reduce((most, link) => link ? Math.max(most ?? 0, link.values[by2] ?? 0) : most, null);
+  const worst2 = worstOf(by2, cells.filter((link) => link !== void 0));
   return a4("figure", { class: "matrix", children: [
     a4(
       "canvas",
@@ -3578,7 +3742,7 @@ var [WIDTH, TIER, BOX] = [1e3, 130, 30];
 function Tiers({ found, by: by2, selected }) {
   const places = layout(found.nodes);
   const height = (Math.max(...found.nodes.map(({ tier }) => tier)) + 1) * TIER;
-  const worst2 = Math.max(0, ...found.links.map((link) => link.values[by2] ?? 0));
+  const worst2 = worstOf(by2, found.links);
   const open = (sel) => go(href("/map", { by: param("by"), form: param("form"), sel }));
   return a4("figure", { class: "tiers", children: [
     a4("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${plural(found.nodes.length, "node")} in tiers; worst link by ${BYS[by2].name}: ${written(by2, worst2)}. The tables below list the values.`, children: [
@@ -3663,7 +3827,7 @@ function Shown({ groups: all, fabric: found, by: key3 }) {
   return a4($, { children: [
     a4(Legend, {}),
     a4("p", { class: "muted", children: [
-      plural(counted, "node"),
+      plural(counted.value, "node"),
       " in ",
       plural(all.length, "group"),
       ". The nodes of a group have the same neighbours. A group shows its worst value, and the sum of drops and reports."
@@ -3701,9 +3865,10 @@ var GROUPS_FROM = 5e3;
 function Map2() {
   const all = Object.keys(BYS);
   useKeys({ b: () => set({ by: all[(all.indexOf(by()) + 1) % all.length] }) });
-  const isGrouped = param("form") === "groups" || !param("form") && counted > GROUPS_FROM;
+  const isGrouped = param("form") === "groups" || !param("form") && counted.value > GROUPS_FROM;
   return a4($, { children: [
     a4("h1", { children: "Map" }),
+    a4(OnlyPresent, { what: "Link latencies, the counts of a node and the flows of a link" }),
     a4("div", { class: "choices", children: [
       a4("label", { children: [
         "Colour by",
@@ -8120,13 +8285,14 @@ function Plot({ times, lane, from, to }) {
       watch.disconnect();
       made.destroy();
     };
-  }, [lane.name, theme.value, isUtc.value]);
+  }, [lane.name, isDark.value, isUtc.value]);
   A2(() => {
     plot.current?.setData([times, lane.values]);
     plot.current?.root.setAttribute("aria-label", `${lane.name}: ${lane.summary}`);
   });
   return a4("div", { ref: place2, class: "plot" });
 }
+var timeMarks = (_plot, marks, _axis, _space, step3) => marks.map((at) => mark(at, step3));
 function options(holder, kept2, colour) {
   const style = getComputedStyle(document.documentElement);
   const token2 = (name) => style.getPropertyValue(name).trim();
@@ -8142,8 +8308,8 @@ function options(holder, kept2, colour) {
       y: { range: (_plot, _low, high) => [0, Math.max(high || 0, 1) * 1.1] }
     },
     axes: [
-      { ...axis, size: 26, values: "{HH}:{mm}:{ss}", space: 90 },
-      { ...axis, size: 84, space: 30, incrs: kept2.current.lane.isBinary ? BINARY : WHOLE, values: (_plot, marks) => marks.map((mark) => kept2.current.lane.write(mark)) }
+      { ...axis, size: 26, space: 110, values: timeMarks },
+      { ...axis, size: 84, space: 30, incrs: kept2.current.lane.isBinary ? BINARY : WHOLE, values: (_plot, marks) => marks.map((mark2) => kept2.current.lane.write(mark2)) }
     ],
     series: [
       {},
@@ -8172,6 +8338,7 @@ function options(holder, kept2, colour) {
 
 // src/views/now.tsx
 var TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
+var ASKED = [...TELLING, "microburst", "culprits", "sequence-reset"];
 var RANK = { critical: 3, warning: 2, info: 1 };
 function incidents(events) {
   const groups3 = [];
@@ -8190,11 +8357,19 @@ function incidents(events) {
   }
   return groups3;
 }
-var COMMON = ["latency-change", "new-flow"];
-var isTelling = ({ main, severity }) => severity !== "info" || !COMMON.includes(main.event);
-function headline(groups3, lost, quietFor) {
-  const losses = lost === void 0 ? [] : [lost ? `${plural(lost, "report")} lost` : "no reports lost"];
-  if (!groups3.length) return [`Quiet for ${quietFor}`, ...losses].join("; ") + ".";
+function headline(groups3, { isLive, from, end }, counts) {
+  if (from >= end) return "This time range is in the future.";
+  if (isLive && totals.value?.received === 0) return "No reports received yet.";
+  const steps = counts && balance(counts);
+  const lost = steps?.length ? sum(steps.map((step3) => step3.lost)) : void 0;
+  const total = lost ? `${plural(lost, "report")} lost` : "no reports lost";
+  const losses = counts ? [lost === void 0 ? "lost reports unknown" : total] : [];
+  if (!groups3.length) {
+    if (counts && !isKept(counts)) return "No history of this time range.";
+    const begin = counts?.begun && counts.begun > from ? counts.begun : from;
+    const quiet = isLive || counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
+    return [quiet, ...losses].join("; ") + ".";
+  }
   const active = groups3.filter((group) => group.events.some((event) => event.phase === "begin"));
   const isOne = (kind) => groups3.filter((group) => group.events.some((event) => event.event === kind)).length;
   const told = active[0] ?? groups3.find((group) => group.severity !== "info") ?? groups3[0];
@@ -8207,45 +8382,56 @@ function headline(groups3, lost, quietFor) {
   ];
   return parts.join("; ") + ".";
 }
-async function recent(signal) {
-  const { from, to } = range();
-  const which = ["severity=warning&limit=200", "kind=path-change&limit=100", "active=false&limit=100"];
+async function recent(when, signal) {
+  const { isLive, from, to } = range();
+  const end = to < now() ? to : now();
+  const which = ["severity=warning&limit=200", ...ASKED.map((kind) => `kind=${kind}&limit=100`)];
   const found = await Promise.all(which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal })));
-  return [...new Map(found.flat().map((event) => [event.id, event])).values()];
+  const events = [...new Map(found.flat().map((event) => [event.id, event])).values()];
+  return { when, isLive, from, end, events };
 }
 function Now() {
   const [when, every] = timeAsked();
-  const events = useAsk("events " + when, recent, every, every && eventsHeard.value);
-  const all = incidents(events.data ?? []);
-  const groups3 = all.filter(isTelling);
+  const asked = useAsk("events " + when, (signal) => recent(when, signal), every, every && eventsHeard.value);
+  const found = asked.data;
+  const groups3 = incidents(found?.events ?? []);
   const counts = useCounts();
-  void totals.value;
-  const lost = counts.data && sum(balance(counts.data).map((step3) => step3.lost));
-  const text = events.data ? headline(groups3, lost, duration(range().span)) : "";
+  const heard = totals.value;
+  const levels = counts.data?.when === found?.when ? counts.data : void 0;
+  const text = found ? headline(groups3, found, levels) : "";
   useCopy(() => [text, ...groups3.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
   return a4($, { children: [
-    a4("h1", { class: "headline", children: text || (isBeginning.value ? "No reports received yet." : "Now") }),
-    a4(Answer, { asked: events, children: () => a4($, { children: [
-      groups3.length ? a4(Incidents, { groups: groups3 }) : a4(Quiet, {}),
-      groups3.length < all.length && a4("p", { class: "muted", children: [
-        "Not listed: new flows and small changes of latency. ",
-        a4("a", { href: href("/events"), children: "All events in this time range" })
-      ] })
+    !found && a4("h1", { class: "headline", children: isBeginning.value ? "No reports received yet." : "Now" }),
+    a4(Answer, { asked, children: (found2) => a4($, { children: [
+      a4("h1", { class: "headline", children: text }),
+      groups3.length ? a4(Incidents, { groups: groups3 }) : a4(Quiet, { found: found2, counts: levels })
     ] }) }),
-    a4(Answer, { asked: counts, children: (counts2) => a4(Lines, { ...counts2 }) })
+    a4(Answer, { asked: counts, children: (counts2) => a4(Lines, { ...counts2, heard }) })
   ] });
 }
-function Quiet() {
-  return a4(Empty, { children: [
-    "No event in this time range points to a fault. ",
-    a4("a", { href: href("/", { live: "1d" }), children: "Show the last day" }),
-    !totals.value?.received && a4($, { children: [
-      ", or send reports to this collector: ",
-      a4("code", { children: "inband demo --report-to ADDRESS:32766" })
+function Quiet({ found: { from, end }, counts }) {
+  const begins = counts?.begun ? `History begins at ${exact(counts.begun)}.` : "No history is stored yet.";
+  const isUnknown = counts && !isKept(counts);
+  const quiet = isUnknown ? begins : "No event in this time range points to a fault.";
+  return a4($, { children: [
+    a4(Empty, { children: [
+      from >= end ? "It has not begun." : quiet,
+      " ",
+      a4("a", { href: href("/", { live: "1d" }), children: "Show the last day" }),
+      !totals.value?.received && a4($, { children: [
+        ", or send reports to this collector: ",
+        a4("code", { children: "inband demo --report-to ADDRESS:32766" })
+      ] }),
+      "."
     ] }),
-    "."
+    from < end && !isUnknown && a4(NotListed, {})
   ] });
 }
+var NotListed = () => a4("p", { class: "muted", children: [
+  "Not listed: new flows and small changes of latency.",
+  " ",
+  a4("a", { href: href("/events"), children: "All events in this time range" })
+] });
 function Incidents({ groups: groups3 }) {
   return a4("section", { "aria-labelledby": "incidents", children: [
     a4("h2", { id: "incidents", children: plural(groups3.length, "incident") }),
@@ -8264,6 +8450,7 @@ function Incidents({ groups: groups3 }) {
         ] })
       ] }, main.id);
     }) }),
+    a4(NotListed, {}),
     groups3.length > MOST3 && a4("p", { children: [
       a4("a", { href: href("/events"), children: "All events in this time range" }),
       ": ",
@@ -8281,20 +8468,23 @@ async function oldest(signal) {
 function useCounts() {
   const [when, every] = timeAsked(1e4);
   return useAsk("counts " + when, async (signal) => {
-    const { to } = range();
+    const { isLive, from: start, to } = range();
     begun ??= await oldest(signal);
     const first2 = begun ?? to - MINUTE;
-    const from = first2 > range().from ? first2 : range().from;
+    const from = first2 > start && first2 < to ? first2 : start;
     const between = `time >= ${from} AND time < ${to}`;
-    const levels = to - from <= 2n * MINUTE ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1` : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
+    const levels = to - from <= 2n * MINUTE ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1` : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, sum(dropped) AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
     const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND time >= ${from - 20n * SECOND} AND time < ${to} ORDER BY time`;
     const [found, counted2] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
-    return { from, levels: found, ledger: counted2 };
+    return { when, isLive, from, to, begun, levels: found, ledger: counted2 };
   }, every);
 }
+var isKept = ({ isLive, levels, ledger }) => isLive || levels.length > 0 || ledger.length > 0;
+var endOf = ({ isLive, to }) => isLive && now() > to ? now() : to;
 var seconds = (time) => Number(BigInt(time) / 1000n) / 1e6;
-function balance({ from, ledger }) {
-  const { to, isLive } = range();
+function balance(counts) {
+  const { isLive, from, ledger } = counts;
+  const to = endOf(counts);
   const heard = isLive ? history2.map((one) => ({ at: one.at, accepted: one.totals.accepted, lost: one.totals.lost })) : [];
   const fromLive = heard[0]?.at ?? Infinity;
   const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
@@ -8305,8 +8495,8 @@ function balance({ from, ledger }) {
 }
 var sum = (values) => values.reduce((a5, b3) => a5 + b3, 0);
 function Lines(counts) {
-  const { from, levels } = counts;
-  const { to, isLive } = range();
+  const { isLive, from, levels } = counts;
+  const to = endOf(counts);
   const steps = balance(counts);
   const [times, rates, losses] = [steps.map((step3) => step3.at), steps.map((step3) => step3.rate), steps.map((step3) => step3.lost)];
   const [latency, depth, drops] = ["latency", "depth", "drops"].map((name) => levels.map((row) => row[name] === null ? null : Number(row[name])));
@@ -8362,8 +8552,12 @@ function Query() {
     setSeen(text);
     if (text) setTyped(text);
   }
+  const [runs, setRuns] = d2(0);
   if (!text) isReady.value = true;
-  const run = () => set({ sql: typed.trim() || void 0 });
+  const run = () => {
+    set({ sql: typed.trim() || void 0 });
+    setRuns((old) => old + 1);
+  };
   return a4($, { children: [
     a4("h1", { children: "Query" }),
     a4("label", { for: "sql", class: "muted", children: "SQL over the history. Ctrl-Enter runs it." }),
@@ -8402,12 +8596,13 @@ function Query() {
         ] }, name))
       ] })
     ] }),
-    text ? a4(Result, { text }) : a4(Empty, { children: "No query yet: run the example, or write your own." })
+    text && a4(Result, { text, run: runs }),
+    !text && a4(Empty, { children: "No query yet: run the example, or write your own." })
   ] });
 }
-function Result({ text }) {
+function Result({ text, run }) {
   const stop = T2(null);
-  const asked = useAsk("sql " + text, async (signal) => {
+  const asked = useAsk(`sql ${run} ${text}`, async (signal) => {
     const started = performance.now();
     const own = new AbortController();
     stop.current = own;
@@ -8494,13 +8689,14 @@ var MOST5 = 4e4;
 var LATE = 500000000n;
 async function samples(node2, port2, queue, from, to, signal) {
   const is = (column, value) => /^\d{1,5}$/.test(value) ? `${column} = ${value}` : `${column} IS NULL`;
-  const text = `SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST5}`;
+  const one = queue ? `AND ${is("queue_id", queue)}` : "";
+  const text = `SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} ${one} ORDER BY time LIMIT ${MOST5}`;
   const [rows, events, culprits] = await Promise.all([
     sql(text, signal),
     ask(`events?limit=200&kind=queue-congestion&node=${node2}&from=${from}&to=${to}`, { signal }),
     ask(`events?limit=50&kind=culprits&node=${node2}&from=${from}&to=${to}`, { signal })
   ]);
-  const isNodeClock = rows.length > 0 && rows.every((row) => row.egress_timestamp !== null);
+  const isNodeClock = rows.length > 0 && rows.every((row) => isTime(row.egress_timestamp));
   const ahead2 = isNodeClock ? rows.map(delay).reduce((a5, b3) => b3 < a5 ? b3 : a5) : 0n;
   const clock2 = (row) => isNodeClock ? BigInt(row.egress_timestamp) + ahead2 : BigInt(row.time);
   const span = Number(to - from);
@@ -8522,7 +8718,7 @@ async function samples(node2, port2, queue, from, to, signal) {
     flow: number.get(row.flow_id === null ? "" : String(row.flow_id)),
     row
   }));
-  const mine = (event) => String(event.detail.egress_interface ?? "-") === port2 && String(event.detail.queue_id ?? 0) === (queue === "-" ? "0" : queue);
+  const mine = ({ detail: { egress_interface, queue_id } }) => String(egress_interface ?? "-") === port2 && (!queue || String(queue_id ?? "-") === queue);
   const byArrival = found.map(({ at, row }) => [BigInt(row.time), at]).sort(([a5], [b3]) => a5 < b3 ? -1 : a5 > b3 ? 1 : 0);
   const placeOf = (time, isEnd) => {
     const near = isEnd ? byArrival.findLast(([arrived]) => arrived <= time) : byArrival.find(([arrived]) => arrived >= time);
@@ -8554,6 +8750,7 @@ function stack(found, many, kept2) {
   const steps = Array.from({ length: many }, () => ({ deepest: -1, parts: [] }));
   found.samples.forEach((sample, at) => {
     const step3 = steps[Math.min(many - 1, Math.floor(sample.at / span * many))];
+    if (sample.depth === null) return;
     if (step3.deepest < 0 || sample.depth > found.samples[step3.deepest].depth) step3.deepest = at;
   });
   return steps.map(({ deepest }) => {
@@ -8565,7 +8762,8 @@ function stack(found, many, kept2) {
       parts[Math.min(kept2, found.samples[at].flow)] += 1;
       counted2 += 1;
     }
-    return { depth: sample.depth, parts: parts.map((part) => part / counted2 * sample.depth) };
+    const depth = sample.depth;
+    return { depth, parts: parts.map((part) => part / counted2 * depth) };
   });
 }
 
@@ -8689,14 +8887,15 @@ var COLUMNS = 120;
 var STEPS2 = [2, 5, 10, 20, 50, 100];
 function Depths({ found, write: write2 }) {
   const level = (depth) => depth <= 0 ? 0 : Math.floor(Math.log2(depth)) + 1;
-  const levels = found.samples.map(({ depth }) => level(depth));
+  const samples2 = found.samples.filter((one) => one.depth !== null);
+  const levels = samples2.map(({ depth }) => level(depth));
   const highest = levels.reduce((most2, one) => Math.max(most2, one), 0);
   const lowest = levels.reduce((least, one) => one > 0 ? Math.min(least, one) : least, highest);
   const rows = highest === 0 ? 1 : highest - lowest + 2;
   const rowOf = (one) => one === 0 ? rows - 1 : highest - one;
   const span = Number(found.to - found.from);
   const cells = new Uint32Array(rows * COLUMNS);
-  found.samples.forEach(({ at }, index) => {
+  samples2.forEach(({ at }, index) => {
     cells[rowOf(levels[index]) * COLUMNS + Math.min(COLUMNS - 1, Math.floor(at / span * COLUMNS))] += 1;
   });
   const bounds = (row) => row === rows - 1 ? "empty" : `${write2(2 ** (highest - row - 1))} to ${write2(2 ** (highest - row))}`;
@@ -8733,8 +8932,12 @@ async function depthsOf(rows, from, to, signal) {
   const begin = from - from % step3;
   const columns3 = Number((to - begin + step3 - 1n) / step3);
   const nodes2 = [...new Set(queues.map((row) => row.node_id))].join(", ");
+  const is = (value) => value === null ? "IS NULL" : `= ${value}`;
+  const each = queues.map(({ node_id, egress_interface, queue_id }) => {
+    return `(node_id = ${node_id} AND egress_interface ${is(egress_interface)} AND queue_id ${is(queue_id)})`;
+  });
   const found = queues.length ? await sql(
-    `SELECT (time - ${begin}) / ${step3} AS at, node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth FROM minutes WHERE time >= ${begin} AND time < ${to} AND node_id IN (${nodes2}) AND queue_occupancy_max IS NOT NULL GROUP BY 1, 2, 3, 4 LIMIT 10000`,
+    `SELECT (time - ${begin}) / ${step3} AS at, node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth FROM minutes WHERE time >= ${begin} AND time < ${to} AND node_id IN (${nodes2}) AND (${each.join(" OR ")}) AND queue_occupancy_max IS NOT NULL GROUP BY 1, 2, 3, 4 LIMIT 10000`,
     signal
   ) : [];
   const key3 = (row) => `${row.node_id} ${row.egress_interface} ${row.queue_id}`;
@@ -8754,7 +8957,7 @@ function depthStep(value) {
 }
 
 // src/views/queues.tsx
-var queueAddress = (row, params = {}) => href(`/queue/${row.node_id}/${row.egress_interface ?? "-"}/${row.queue_id ?? "-"}`, params);
+var queueAddress = (row, params = {}) => href(queuePath(row.node_id, row.egress_interface, row.queue_id), params);
 var [FEW2, MANY2] = [100, 500];
 function Queues() {
   const [when, every] = timeAsked();
@@ -8782,7 +8985,7 @@ function List5({ rows, congested, depths }) {
   ] });
   const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
   return a4($, { children: [
-    a4(Over, { depths, write: (queue, value) => depthOf(queue.node_id, value) }),
+    depths.queues.length > 0 && a4(Over, { depths, write: (queue, value) => depthOf(queue.node_id, value) }),
     a4(
       Table,
       {
@@ -8835,33 +9038,43 @@ function Over({ depths, write: write2 }) {
     }
   );
 }
-var queueName = (row) => `${node(row.node_id)} interface ${row.egress_interface ?? UNKNOWN} queue ${row.queue_id ?? UNKNOWN}`;
+function queueName({ node_id, egress_interface, queue_id }) {
+  const queue = queue_id === void 0 ? ", all queues" : ` queue ${queue_id ?? UNKNOWN}`;
+  return `${node(node_id)} interface ${egress_interface ?? UNKNOWN}${queue}`;
+}
 
 // src/views/queue.tsx
 var FLOWS_SHOWN = 6;
 function Queue({ node: node2, port: port2, queue }) {
   const id = /^\d{1,10}$/.test(node2) ? Number(node2) : void 0;
-  const { isLive, from, to } = range();
+  const { isLive } = range();
+  const [when, every] = timeAsked(3e3);
   const window2 = () => {
-    const { isLive: isLive2, from: from2, to: to2 } = range();
-    return isLive2 || to2 - from2 > 60n * SECOND ? { from: to2 - (isLive2 ? 10n : 60n) * SECOND, to: to2 } : { from: from2, to: to2 };
+    const { isLive: isLive2, from, to } = range();
+    return isLive2 || to - from > 60n * SECOND ? { from: to - (isLive2 ? 10n : 60n) * SECOND, to } : { from, to };
   };
-  const asked = useAsk(`queue ${node2} ${port2} ${queue} ${isLive ? "live" : `${from} ${to}`}`, (signal) => samples(id ?? 0, port2, queue, window2().from, window2().to, signal), isLive ? 3e3 : void 0);
+  const find2 = (signal) => samples(id ?? 0, port2, queue, window2().from, window2().to, signal);
+  const asked = useAsk(`queue ${node2} ${port2} ${queue} ${when}`, find2, every);
   if (id === void 0) return a4(Empty, { children: [
     "A queue has a node, an interface and a queue ID. ",
     a4("a", { href: href("/queues"), children: "All queues" })
   ] });
   const number = (text) => /^\d+$/.test(text) ? Number(text) : null;
+  const called = { node_id: id, egress_interface: number(port2), queue_id: queue ? number(queue) : void 0 };
   return a4($, { children: [
-    a4("h1", { children: queueName({ node_id: id, egress_interface: number(port2), queue_id: number(queue) }) }),
+    a4("h1", { children: queueName(called) }),
     a4(Answer, { asked, children: (found) => a4(Shown3, { node: id, found, isLive }) })
   ] });
 }
+var NO_SAMPLE = { depth: null, latency: null, at: 0 };
 function Shown3({ node: node2, found, isLive }) {
   const { samples: all, flows, from, to } = found;
   const write2 = (value) => depthOf(node2, value);
-  const deepest = all.reduce((most, sample) => sample.depth > most.depth ? sample : most, all[0] ?? { depth: 0, at: 0 });
-  useKeys({ f: () => all.length && set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)) });
+  const isKnown = all.some(({ depth }) => depth !== null);
+  const height = (sample) => sample[isKnown ? "depth" : "latency"] ?? -1;
+  const deepest = all.reduce((most, one) => height(one) > height(most) ? one : most, all[0] ?? NO_SAMPLE);
+  const goDeepest = () => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n));
+  useKeys({ f: () => all.length && goDeepest() });
   useCopy(
     () => [`${exact(from)} to ${exact(to)}, deepest ${write2(deepest.depth)}`, ...flows.map((flow) => `${permille(flow.share)}  ${flow.flow ? flowText(flow.flow) : "unknown flow"}  longest wait ${duration(flow.longest)}`)].join("\n")
   );
@@ -8895,7 +9108,10 @@ function Shown3({ node: node2, found, isLive }) {
     ] }),
     found.episodes.some(({ isTruncated }) => isTruncated) && a4("p", { class: "notice", children: "The node used up its report quota during congestion. From then on (cross-hatched) reports are missing; the queue may still be congested." }),
     a4("p", { class: "leads", children: [
-      a4("button", { onClick: () => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)), title: "f", children: "Go to the deepest moment" }),
+      a4("button", { onClick: goDeepest, title: "f", children: [
+        "Go to the ",
+        isKnown ? "deepest moment" : "longest wait"
+      ] }),
       " ",
       found.episodes.map((episode) => a4("span", { children: [
         " ",
@@ -8905,8 +9121,10 @@ function Shown3({ node: node2, found, isLive }) {
         ] })
       ] }, episode.id))
     ] }),
-    a4(Lane, { found, write: write2, levels: levelsOf(node2, found, write2) }),
-    a4(Depths, { found, write: write2 }),
+    isKnown ? a4($, { children: [
+      a4(Lane, { found, write: write2, levels: levelsOf(node2, found, write2) }),
+      a4(Depths, { found, write: write2 })
+    ] }) : a4("p", { class: "notice", children: "These reports contain no queue depth. The waits below are hop latencies." }),
     a4(Announced, { found }),
     a4(
       Table,
@@ -8946,8 +9164,11 @@ function Shown3({ node: node2, found, isLive }) {
 function levelsOf(node2, { samples: all }, write2) {
   const [depths, waits] = [depthThresholds(node2), thresholds.value];
   if (!waits) return [];
-  const least = all.reduce((least2, { depth, latency }) => latency !== null && latency > waits.trigger_latency && (least2 === null || depth < least2) ? depth : least2, null);
-  const most = all.reduce((most2, { depth, latency }) => latency !== null && latency < waits.reset_latency && depth > 0 && (most2 === null || depth > most2) ? depth : most2, null);
+  const depthsOf2 = (is) => all.flatMap(({ depth, latency }) => depth !== null && latency !== null && is(latency) ? [depth] : []);
+  const over = depthsOf2((latency) => latency > waits.trigger_latency);
+  const under = depthsOf2((latency) => latency < waits.reset_latency).filter((depth) => depth > 0);
+  const least = over.length ? over.reduce((a5, b3) => Math.min(a5, b3)) : null;
+  const most = under.length ? under.reduce((a5, b3) => Math.max(a5, b3)) : null;
   const level = (name, set2, seen, why) => {
     if (set2 !== null && (seen === null || set2 <= seen)) return [{ name, depth: set2, told: `${name}: ${write2(Math.round(set2))}, as configured` }];
     return seen === null ? [] : [{ name, depth: seen, told: `${name}: ${write2(seen)}, ${why}` }];
@@ -8983,7 +9204,7 @@ function Announced({ found: { culprits } }) {
   );
 }
 var openPacket = (row) => go(packetAddress(row));
-var packetAddress = (row) => href("/flow/" + row.flow_id, { ...around(BigInt(row.time), 2n * SECOND), packet: packetName(row) });
+var packetAddress = (row) => row.flow_id === null ? reportAddress({ ...row, node_id: row.reporter, received_at: row.time }) : href("/flow/" + row.flow_id, { ...around(BigInt(row.time), 2n * SECOND), packet: packetName(row) });
 function Swatch({ at }) {
   return at < FLOWS_SHOWN ? a4("span", { class: `flow f${at + 1}`, children: at + 1 }) : a4("span", { class: "flow f0", children: "others" });
 }
@@ -9232,16 +9453,34 @@ function Newest() {
     a4("p", { class: "choices", children: [
       a4("label", { children: [
         "Node ",
-        a4("input", { size: 10, inputMode: "numeric", placeholder: "any", value: of, onChange: (typed) => set({ node: typed.currentTarget.value.trim() }) })
+        a4(Field, { size: 10, inputMode: "numeric", value: of, take: (node2) => set({ node: node2 }) })
       ] }),
       a4("label", { children: [
         "Evidence of event ",
-        a4("input", { size: 18, placeholder: "any", value: event, onChange: (typed) => set({ event: typed.currentTarget.value.trim() }) })
+        a4(Field, { size: 18, value: event, take: (event2) => set({ event: event2 }) })
       ] })
     ] }),
     a4(Answer, { asked, children: (list) => a4(Kept2, { list }) }),
     asked.data?.next && !param("many") && a4("p", { children: a4("button", { onClick: () => set({ many: "1" }), children: "Show 200" }) })
   ] });
+}
+function Field({ value, take: take2, ...rest }) {
+  const [typed, setTyped] = d2(value);
+  const [seen, setSeen] = d2(value);
+  if (seen !== value) {
+    setSeen(value);
+    setTyped(value);
+  }
+  return a4(
+    "input",
+    {
+      ...rest,
+      placeholder: "any",
+      value: typed,
+      onInput: (event) => setTyped(event.currentTarget.value),
+      onChange: (event) => take2(event.currentTarget.value.trim())
+    }
+  );
 }
 function Kept2({ list }) {
   const columns3 = list.reports;
@@ -9335,7 +9574,7 @@ function View({ path }) {
     case "queues":
       return a4(Queues, {});
     case "queue":
-      return a4(Queue, { node: rest[0] ?? "", port: rest[1] ?? "-", queue: rest[2] ?? "-" }, rest.join("/"));
+      return a4(Queue, { node: rest[0] ?? "", port: rest[1] ?? "-", queue: rest[2] ?? "" }, rest.join("/"));
     case "reports":
       return a4(Reports, {});
     case "report":
@@ -9388,7 +9627,7 @@ function Page() {
     a4(Said, {})
   ] });
 }
-if (isExact()) {
+if (isExact() && "any" in AbortSignal) {
   document.addEventListener("click", catchLinks);
   document.addEventListener("keydown", onKey);
   Q(a4(Page, {}), document.getElementById("page"));
@@ -9396,5 +9635,5 @@ if (isExact()) {
   setInterval(() => void (learn(), learnAbout()), 15e3);
   void follow();
 } else {
-  document.getElementById("page").textContent = "This browser cannot show 64-bit numbers exactly. Use Chrome 114, Firefox 135, Safari 18.4 or later.";
+  document.getElementById("page").textContent = "This browser is too old for this page. Use Chrome 116, Firefox 135, Safari 18.4 or later.";
 }

@@ -151,8 +151,9 @@ pub struct MapLinkColumns {
     pub latency_p50: Vec<Option<u64>>,
     /// Error bound of `latency_p50`, nanoseconds; null: unbounded. No rows with `form=matrix`.
     pub uncertainty: Vec<Option<u64>>,
-    /// Seconds since a path over the link was last reported; no rows with `form=matrix`.
-    pub silent_seconds: Vec<u64>,
+    /// Seconds from the last reported path over the link to the end of the time range; null: the last one is
+    /// later. No rows with `form=matrix`.
+    pub silent_seconds: Vec<Option<u64>>,
 }
 
 /// Groups of nodes.

@@ -60,6 +60,12 @@ export function permilleOf(node: number, value: number | null): number | null {
   return full && value !== null ? (1000 * value) / full : null;
 }
 
+/** The utilisation of a link out of one of these nodes; `null` also if their units differ. */
+export function permilleOfAll(nodes: number[], value: number): number | null {
+  const all = new Set(nodes.map((node) => permilleOf(node, value)));
+  return all.size === 1 ? [...all][0]! : null;
+}
+
 /** The depth of any node's queue: in bytes if all nodes with a known unit count bytes. */
 export function depthOfAny(value: number | null): string {
   const known = [...units.value.values()].map((unit) => unit.queue_unit);

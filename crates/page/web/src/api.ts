@@ -73,13 +73,13 @@ async function once(path: string, init: RequestInit): Promise<any> {
       headers: { ...headers(), ...(init.headers as Record<string, string>) },
       signal: AbortSignal.any(signals),
     });
+    noteClock(answer);
     text = await answer.text();
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === "TimeoutError";
     const why = isLate ? `no answer within ${patience.ms / 1_000} s` : init.signal?.aborted ? CANCELLED : AWAY;
     throw new Refusal(asked, why, 0);
   }
-  noteClock(answer);
   if (answer.status === 401) isTokenWanted.value = true;
   return read(asked, answer, text);
 }
@@ -122,9 +122,13 @@ export async function sql(text: string, signal?: AbortSignal): Promise<Record<st
 /** The collector's time, nanoseconds since 1970. */
 export const now = () => BigInt(Date.now()) * 1_000_000n + ahead.value;
 
+/** Smaller changes of the offset mean nothing: the header has whole seconds, and answers take time. */
+const JITTER = 2_000_000_000n;
+
 function noteClock(answer: Response) {
   const said = Date.parse(answer.headers.get("date") ?? "");
-  // The header has whole seconds, so a difference of a second or two means nothing.
-  const off = said - Date.now();
-  ahead.value = Number.isNaN(said) || Math.abs(off) < 2_000 ? 0n : BigInt(off) * 1_000_000n;
+  if (Number.isNaN(said)) return;
+  const off = BigInt(said - Date.now()) * 1_000_000n;
+  const change = off - ahead.value;
+  if (change > JITTER || change < -JITTER) ahead.value = off;
 }

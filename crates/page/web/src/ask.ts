@@ -31,11 +31,11 @@ export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promis
   const given = token.value;
   useEffect(() => {
     const gone = new AbortController();
-    let timer = 0;
+    let [timer, slow] = [0, 0];
     let [isAsking, isNew] = [false, false];
     const run = async () => {
       [isAsking, isNew] = [true, false];
-      const slow = setTimeout(() => setSlow(true), 300);
+      slow = window.setTimeout(() => setSlow(true), 300);
       let pause = every;
       try {
         const data = await latest.current(gone.signal);
@@ -57,10 +57,17 @@ export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promis
       if (isAsking) isNew = true;
       else void run();
     };
+    // A tab that comes back must not show its old data as live.
+    const comeBack = () => {
+      if (every && !document.hidden) hear.current();
+    };
+    document.addEventListener("visibilitychange", comeBack);
     void run();
     return () => {
       gone.abort();
       clearTimeout(timer);
+      clearTimeout(slow);
+      document.removeEventListener("visibilitychange", comeBack);
     };
   }, [key, round, every, given]);
   const heard = useRef(news);

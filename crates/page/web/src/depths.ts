@@ -34,10 +34,15 @@ export async function depthsOf(rows: QueueRow[], from: Nanos, to: Nanos, signal:
   const begin = from - (from % step);
   const columns = Number((to - begin + step - 1n) / step);
   const nodes = [...new Set(queues.map((row) => row.node_id))].join(", ");
+  const is = (value: number | null) => (value === null ? "IS NULL" : `= ${value}`);
+  const each = queues.map(({ node_id, egress_interface, queue_id }) => {
+    return `(node_id = ${node_id} AND egress_interface ${is(egress_interface)} AND queue_id ${is(queue_id)})`;
+  });
   const found = queues.length
     ? await sql(
         `SELECT (time - ${begin}) / ${step} AS at, node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth FROM minutes ` +
-          `WHERE time >= ${begin} AND time < ${to} AND node_id IN (${nodes}) AND queue_occupancy_max IS NOT NULL GROUP BY 1, 2, 3, 4 LIMIT 10000`,
+          `WHERE time >= ${begin} AND time < ${to} AND node_id IN (${nodes}) AND (${each.join(" OR ")}) ` +
+          "AND queue_occupancy_max IS NOT NULL GROUP BY 1, 2, 3, 4 LIMIT 10000",
         signal,
       )
     : [];

@@ -1,6 +1,7 @@
 // The fabric: nodes in tiers by their distance from the edge, links, and one metric of each.
 
-import { permilleOf } from "./about";
+import { signal } from "@preact/signals";
+import { permilleOf, permilleOfAll } from "./about";
 import { ask } from "./api";
 import { rowsOf } from "./columns";
 import { param } from "./address";
@@ -44,7 +45,7 @@ export interface Values {
   reports: number | null;
   utilization: number | null;
   drops: number | null;
-  /** Nanoseconds since a path over its link was last reported. */
+  /** Nanoseconds from the last reported path over its link to the end of the time range. */
   silence: number | null;
 }
 
@@ -64,7 +65,7 @@ export const BYS: Record<By, { name: string; write: (value: number | null) => st
 export const by = (): By => (param("by") in BYS ? (param("by") as By) : "p99");
 
 /** The number of nodes at the last request for all. */
-export let counted = 0;
+export const counted = signal(0);
 
 /** The step of the scale, 1 to 7, by fixed bounds, so that a colour keeps its meaning; 0 if unknown. */
 export function step(by: By, value: number | null): number {
@@ -82,12 +83,13 @@ export interface Fabric {
 }
 
 /** The whole fabric, or a node with its neighbours. */
-export async function fabric(signal: AbortSignal, of?: number): Promise<Fabric> {
+export async function fabric(gone: AbortSignal, of?: number): Promise<Fabric> {
   const { from, to } = range();
-  const [map] = await Promise.all([ask(`map?from=${from}&to=${to}${of === undefined ? "" : "&node=" + of}`, { signal }), tiersOf(0, signal)]);
+  const question = `map?from=${from}&to=${to}${of === undefined ? "" : "&node=" + of}`;
+  const [map] = await Promise.all([ask(question, { signal: gone }), tiersOf(0)]);
   const seconds = Number(BigInt(map.to) - BigInt(map.from)) / 1e9;
   const ids: number[] = map.nodes.node;
-  if (of === undefined) counted = ids.length;
+  if (of === undefined) counted.value = ids.length;
   const ports = new Map<string, Port>();
   for (const row of rowsOf<any>(map.interfaces)) {
     const { node, interface: port, p99, max, depth, drops } = row;
@@ -100,13 +102,13 @@ export async function fabric(signal: AbortSignal, of?: number): Promise<Fabric> 
     const { egress_interface: egress, ingress_interface: ingress, certain, latency_p50: latency, uncertainty } = row;
     const port = ports.get(key(from, egress)) ?? { node: from, port: egress, link: undefined, values: { ...nothing } };
     ports.set(key(from, egress), port);
-    port.values.silence = row.silent_seconds * 1e9;
+    port.values.silence = row.silent_seconds === null ? null : row.silent_seconds * 1e9;
     const id = `${key(from, egress)}-${key(to, ingress)}`;
     return (port.link = { id, from, to, egress, ingress, certain, latency, uncertainty, values: port.values });
   });
   const byNode = new Map<number, Values[]>();
   for (const { node, values } of ports.values()) byNode.get(node)?.push(values) ?? byNode.set(node, [values]);
-  const tiers = await tiersOf(counted, signal);
+  const tiers = await tiersOf(counted.value);
   const nodes = rowsOf<any>(map.nodes).map((row): MapNode => {
     return { id: row.node, tier: tiers.get(row.node) ?? 0, reportsItself: row.reports_itself, values: worst(byNode.get(row.node) ?? []) };
   });
@@ -124,37 +126,62 @@ export interface Group {
 }
 
 /** Groups, and a fabric of them whose ids are their positions. */
-export async function groups(by: By, signal: AbortSignal): Promise<{ groups: Group[]; fabric: Fabric }> {
+export async function groups(by: By, gone: AbortSignal): Promise<{ groups: Group[]; fabric: Fabric }> {
   const { from, to } = range();
-  const [map] = await Promise.all([ask(`map?group=auto&by=${by}&from=${from}&to=${to}`, { signal }), tiersOf(0, signal)]);
+  const question = `map?group=auto&by=${by}&from=${from}&to=${to}`;
+  const [map] = await Promise.all([ask(question, { signal: gone }), tiersOf(0)]);
   const all = rowsOf<Group>(map.groups);
-  counted = all.reduce((sum, { nodes }) => sum + nodes.length, 0);
+  counted.value = all.reduce((sum, { nodes }) => sum + nodes.length, 0);
+  const seconds = Number(BigInt(map.to) - BigInt(map.from)) / 1e9;
+  // The collector answers with what nodes report, and with sums.
+  const convert = (value: number | null, { nodes }: Group) => {
+    if (value === null || !["reports", "utilization"].includes(by)) return value;
+    return by === "reports" ? value / seconds : permilleOfAll(nodes, value);
+  };
+  const converted = all.map((group) => ({ ...group, value: convert(group.value, group) }));
   const values = (value: number | null): Values => ({ ...nothing, [by]: value });
-  const tiers = await tiersOf(counted, signal);
-  const nodes = all.map((group, id): MapNode => ({ id, tier: tiers.get(group.nodes[0]!) ?? 0, reportsItself: group.reports > 0, values: values(group.value) }));
-  const links = rowsOf<any>(map.bundles).map(({ from, to, value, uncertain }): MapLink => {
-    return { id: `${from}-${to}`, from, to, egress: null, ingress: null, certain: !uncertain, latency: null, uncertainty: null, values: values(value) };
+  const tiers = await tiersOf(counted.value);
+  const nodes = converted.map(({ nodes, reports, value }, id): MapNode => {
+    return { id, tier: tiers.get(nodes[0]!) ?? 0, reportsItself: reports > 0, values: values(value) };
   });
-  return { groups: all, fabric: { nodes, links, ports: [] } };
+  const unknown = { egress: null, ingress: null, latency: null, uncertainty: null };
+  const links = rowsOf<any>(map.bundles).map(({ from, to, value, uncertain }): MapLink => {
+    const own = values(convert(value, all[from]!));
+    return { id: `${from}-${to}`, from, to, ...unknown, certain: !uncertain, values: own };
+  });
+  return { groups: converted, fabric: { nodes, links, ports: [] } };
 }
 
 const key = (node: number, port: number | null) => `${node}.${port ?? "*"}`;
 
 function worst(all: Values[]): Values {
-  const most = (by: By) => all.reduce<number | null>((most, values) => (values[by] !== null && (most === null || values[by]! > most) ? values[by] : most), null);
-  return Object.fromEntries((Object.keys(BYS) as By[]).map((by) => [by, most(by)])) as any;
+  const own = all.map((values) => ({ values }));
+  return Object.fromEntries((Object.keys(BYS) as By[]).map((by) => [by, worstOf(by, own)])) as any;
+}
+
+/** The highest known value. */
+export function worstOf(by: By, all: { values: Values }[]): number | null {
+  const known = all.map(({ values }) => values[by]).filter((value) => value !== null);
+  return known.length ? known.reduce((a, b) => Math.max(a, b)) : null;
 }
 
 let known = new Map<number, number>();
 let [askedAt, pause, seenNodes] = [0, 2_000, 0];
+let asking: Promise<void> | undefined;
 
 /** The usual distance of nodes from the edge, by flows' paths; fetched ever more rarely, but after growth. */
-async function tiersOf(nodes: number, signal: AbortSignal): Promise<Map<number, number>> {
+async function tiersOf(nodes: number): Promise<Map<number, number>> {
   if (nodes > seenNodes && seenNodes) pause = 2_000;
   seenNodes = Math.max(seenNodes, nodes);
   if (Date.now() - askedAt < pause) return known;
-  [askedAt, pause] = [Date.now(), Math.min(60_000, 2 * pause)];
-  const { columns } = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true", { signal });
+  // The answer is for all that wait for it, whether or not the first of them still does.
+  asking ??= learnTiers().finally(() => (asking = undefined));
+  await asking;
+  return known;
+}
+
+async function learnTiers() {
+  const { columns } = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true");
   const seen = new Map<number, Map<number, number>>();
   for (const path of columns.path as number[][]) {
     path.forEach((node, at) => {
@@ -165,5 +192,5 @@ async function tiersOf(nodes: number, signal: AbortSignal): Promise<Map<number, 
     });
   }
   known = new Map([...seen].map(([node, counts]) => [node, [...counts].sort((a, b) => b[1] - a[1])[0]![0]]));
-  return known;
+  [askedAt, pause] = [Date.now(), Math.min(60_000, 2 * pause)];
 }

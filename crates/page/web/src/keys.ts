@@ -1,6 +1,6 @@
 // Single-letter shortcuts. They act outside of text fields only, and can be turned off.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { go, href } from "./address";
 import { lastFlow } from "./flow";
 import { freeze, frozenAddress, step, zoom } from "./range";
@@ -19,9 +19,17 @@ theme.subscribe((theme) => {
   document.documentElement.dataset.theme = theme;
 });
 
+const outside = matchMedia("(prefers-color-scheme: dark)");
+const isDarkOutside = signal(outside.matches);
+outside.addEventListener("change", () => (isDarkOutside.value = outside.matches));
+
+/** Whether the page is dark: canvases are painted again when it changes. */
+export const isDark = computed(() => {
+  return theme.value === "system" ? isDarkOutside.value : theme.value === "dark";
+});
+
 export function turnTheme() {
-  const isDark = theme.value === "dark" || (theme.value === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
-  theme.value = isDark ? "light" : "dark";
+  theme.value = isDark.value ? "light" : "dark";
 }
 
 /** The text that `c` copies, provided by the current view. */
@@ -29,13 +37,40 @@ export const copied: { text: (() => string) | undefined } = { text: undefined };
 /** Keys of the current view. */
 export const viewKeys: Map<string, () => void> = new Map();
 
+let saying = 0;
+
+/** Says what was done, for four seconds; the pause lets the same text be spoken again. */
+function say(text: string) {
+  clearTimeout(saying);
+  said.value = "";
+  saying = window.setTimeout(() => {
+    said.value = text;
+    saying = window.setTimeout(() => (said.value = ""), 4_000);
+  }, 50);
+}
+
 export async function copy(text: string, what: string) {
-  try {
-    await navigator.clipboard.writeText(text);
-    said.value = `${what} copied`;
-  } catch {
-    said.value = "the browser does not allow copying";
-  }
+  // Only a page from this machine or over TLS has a clipboard.
+  const isCopied = navigator.clipboard
+    ? await navigator.clipboard.writeText(text).then(() => true, () => copyField(text))
+    : copyField(text);
+  say(isCopied ? `${what} copied` : "the browser does not allow copying");
+}
+
+/** Copies through a field, where the page may not use the clipboard; whether that was possible. */
+function copyField(text: string): boolean {
+  const before = document.activeElement as HTMLElement | null;
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.setAttribute("aria-hidden", "true");
+  field.style.position = "fixed";
+  field.style.opacity = "0";
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  before?.focus({ preventScroll: true });
+  return isCopied;
 }
 
 export interface Key {
@@ -88,7 +123,9 @@ export function onKey(event: KeyboardEvent) {
     else if (isField) target.blur();
     return;
   }
-  if (isField || !areKeysOn.value || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (isField || !areKeysOn.value || isHelpOpen.value || event.metaKey) return;
+  // Some layouts have brackets behind AltGr, which may count as Ctrl and Alt.
+  if ((event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph")) return;
   const done = act(event.key, event);
   if (done) event.preventDefault();
 }
@@ -101,7 +138,7 @@ function act(key: string, event: KeyboardEvent): boolean {
     return to !== undefined;
   }
   const own = viewKeys.get(key);
-  if (own) {
+  if (own && !(key.startsWith("Arrow") && canScroll(event.target as HTMLElement))) {
     own();
     return true;
   }
@@ -125,6 +162,12 @@ function act(key: string, event: KeyboardEvent): boolean {
   if (!action || (event.shiftKey && !"?/".includes(key))) return false;
   action();
   return true;
+}
+
+/** Whether arrow keys scroll sideways there. */
+function canScroll(target: HTMLElement): boolean {
+  const around = target.closest(".scroll");
+  return around !== null && around.scrollWidth > around.clientWidth;
 }
 
 /** Moves the focus from row to row. */

@@ -2,6 +2,7 @@
 
 import { now } from "./api";
 import { node } from "./names";
+import { cutOffSince } from "./stream";
 import { UNKNOWN, count, duration, occupancy, permille, plural, protocol, shown } from "./units";
 
 export interface Flow {
@@ -65,7 +66,9 @@ export function sentence(event: any): string {
   const detail = event.detail ?? {};
   const isActive = event.phase === "begin";
   const last = BigInt(event.last);
-  const lasted = duration((isActive && now() > last ? now() : last) - BigInt(event.first));
+  // Nothing is known of what lasts while the collector is away.
+  const until = cutOffSince.value ?? now();
+  const lasted = duration((isActive && until > last ? until : last) - BigInt(event.first));
   switch (event.event) {
     case "queue-congestion": {
       const peak = detail.peak_latency === null ? "" : `, latency up to ${duration(detail.peak_latency)}`;
@@ -115,13 +118,17 @@ export function sentence(event: any): string {
   }
 }
 
-/** The queue an event is about. */
+/** The queue an event is about, or all queues of its interface. */
 export function queueOf(event: any): string | undefined {
   const { node_id, egress_interface, queue_id } = event.detail ?? {};
   const isPort = node_id !== undefined && egress_interface !== undefined && egress_interface !== null;
   const kinds = ["queue-congestion", "culprits", "latency-spike", "latency-objective", "microburst", "microburst-storm", "egress-utilization"];
-  return isPort && kinds.includes(event.event) ? `/queue/${node_id}/${egress_interface}/${queue_id ?? 0}` : undefined;
+  return isPort && kinds.includes(event.event) ? queuePath(node_id, egress_interface, queue_id) : undefined;
 }
+
+/** The path of a queue's view, without `queue` of all queues of the interface; `null`: it has no id. */
+export const queuePath = (node: number, port: number | null, queue: number | null | undefined) =>
+  [`/queue/${node}/${port ?? "-"}`, ...(queue === undefined ? [] : [queue ?? "-"])].join("/");
 
 /** The flows an event names. */
 export function flowsOf(event: any): { flow: Flow; role: string; share?: number; bytes?: number }[] {

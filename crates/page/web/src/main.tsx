@@ -47,7 +47,7 @@ function View({ path }: { path: string[] }) {
     case "queues":
       return <Queues />;
     case "queue":
-      return <Queue node={rest[0] ?? ""} port={rest[1] ?? "-"} queue={rest[2] ?? "-"} key={rest.join("/")} />;
+      return <Queue node={rest[0] ?? ""} port={rest[1] ?? "-"} queue={rest[2] ?? ""} key={rest.join("/")} />;
     case "reports":
       return <Reports />;
     case "report":
@@ -105,7 +105,8 @@ function Page() {
   );
 }
 
-if (isExact()) {
+// What the page needs and browsers learned last.
+if (isExact() && "any" in AbortSignal) {
   document.addEventListener("click", catchLinks);
   document.addEventListener("keydown", onKey);
   render(<Page />, document.getElementById("page")!);
@@ -115,5 +116,5 @@ if (isExact()) {
   void follow();
 } else {
   document.getElementById("page")!.textContent =
-    "This browser cannot show 64-bit numbers exactly. Use Chrome 114, Firefox 135, Safari 18.4 or later.";
+    "This browser is too old for this page. Use Chrome 116, Firefox 135, Safari 18.4 or later.";
 }

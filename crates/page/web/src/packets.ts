@@ -42,9 +42,10 @@ export const packetTime = (name: string) => (/^(\d{1,10}-){4}\d{1,19}$/.test(nam
 
 /** The usual values of a hop of a flow. */
 export interface Usual {
-  least: number;
-  p50: number;
-  p99: number;
+  /** `null`: no report has its latency. */
+  least: number | null;
+  p50: number | null;
+  p99: number | null;
   reports: number;
 }
 
@@ -123,7 +124,7 @@ export type Piece =
   | { kind: "link"; from: HopRow; to: HopRow; start: number; length: number | null; uncertainty: number | null };
 
 /** Whether a timestamp counts from 1970; a shorter one wraps around, so its distance to another node's means nothing. */
-const isTime = (stamp: bigint | number | null) => stamp !== null && BigInt(stamp) > 0xffff_ffffn;
+export const isTime = (stamp: bigint | number | null) => stamp !== null && BigInt(stamp) > 0xffff_ffffn;
 
 /** The pieces in the order of the packet, each with its start; unknown ones have no length. A link is known only with its clocks' uncertainty. */
 export function pieces(hops: HopRow[], known: Map<string, LinkKnown>): { pieces: Piece[]; sum: number; end: number; isWhole: boolean } {

@@ -1,8 +1,8 @@
 // The displayed time range: `live=5m`, or `at=NS&span=20ms`, never both.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { address, set } from "./address";
-import { now } from "./api";
+import { ahead, now } from "./api";
 import { MINUTE, type Nanos, parseSpan, writeSpan } from "./time";
 
 export interface Range {
@@ -24,6 +24,9 @@ setInterval(() => {
   if (!document.hidden) tick.value += 1;
 }, 1_000);
 
+/** Rises every five seconds, so that ages grow. */
+export const pulse = computed(() => Math.floor(tick.value / 5));
+
 export function range(): Range {
   const { params } = address.value;
   const at = params.get("at");
@@ -37,10 +40,13 @@ export function range(): Range {
   return { isLive: true, from: to - span, to, span };
 }
 
-/** The time range as part of a request, and the interval of requests in milliseconds while live. */
+/**
+ * The time range as the key of a request, and the interval of requests in milliseconds while live.
+ * An answer for another time, because the collector's was not known yet, is of another key.
+ */
 export function timeAsked(every = 5_000): [string, number | undefined] {
   const { isLive, from, to, span } = range();
-  return isLive ? [`live ${span}`, every] : [`${from} ${to}`, undefined];
+  return isLive ? [`live ${span} ${ahead.value}`, every] : [`${from} ${to}`, undefined];
 }
 
 /** The parameters of an address with this time range. */
@@ -63,8 +69,12 @@ export function frozenAddress(): string {
   return url.href;
 }
 
-/** Moves by `spans` spans; freezes a live view. */
+/** Whether the next time range would be in the future. */
+export const isLatest = () => range().isLive || range().to >= now();
+
+/** Moves by `spans` spans, not into the future; freezes a live view. */
 export function step(spans: number) {
+  if (spans > 0 && isLatest()) return;
   const { from, to, span } = range();
   set(around((from + to) / 2n + BigInt(spans) * span, span));
 }

@@ -2,12 +2,14 @@
 
 import { ask, sql } from "./api";
 import type { Flow } from "./kinds";
+import { isTime } from "./packets";
 import type { Nanos } from "./time";
 
 export interface Sample {
   /** By the selected clock, nanoseconds from the start of the range. */
   at: number;
-  depth: number;
+  /** `null`: the node does not report it. */
+  depth: number | null;
   latency: number | null;
   flow: number;
   row: any;
@@ -38,18 +40,20 @@ const MOST = 40_000;
 /** Longest delay from a packet's departure to the arrival of its report. */
 const LATE = 500_000_000n;
 
+/** Without `queue` the samples of all queues of the interface; `-` is a queue without an id. */
 export async function samples(node: number, port: string, queue: string, from: Nanos, to: Nanos, signal: AbortSignal): Promise<Samples> {
   const is = (column: string, value: string) => (/^\d{1,5}$/.test(value) ? `${column} = ${value}` : `${column} IS NULL`);
+  const one = queue ? `AND ${is("queue_id", queue)}` : "";
   const text =
     "SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, " +
     `reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node} ` +
-    `AND ${is("egress_interface", port)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST}`;
+    `AND ${is("egress_interface", port)} ${one} ORDER BY time LIMIT ${MOST}`;
   const [rows, events, culprits] = await Promise.all([
     sql(text, signal),
     ask(`events?limit=200&kind=queue-congestion&node=${node}&from=${from}&to=${to}`, { signal }) as Promise<any[]>,
     ask(`events?limit=50&kind=culprits&node=${node}&from=${from}&to=${to}`, { signal }) as Promise<any[]>,
   ]);
-  const isNodeClock = rows.length > 0 && rows.every((row) => row.egress_timestamp !== null);
+  const isNodeClock = rows.length > 0 && rows.every((row) => isTime(row.egress_timestamp));
   // The report with the least delay gives the offset of the node's clock.
   const ahead = isNodeClock ? rows.map(delay).reduce((a, b) => (b < a ? b : a)) : 0n;
   const clock = (row: any) => (isNodeClock ? BigInt(row.egress_timestamp) + ahead : BigInt(row.time));
@@ -72,7 +76,8 @@ export async function samples(node: number, port: string, queue: string, from: N
     flow: number.get(row.flow_id === null ? "" : String(row.flow_id))!,
     row,
   }));
-  const mine = (event: any) => String(event.detail.egress_interface ?? "-") === port && String(event.detail.queue_id ?? 0) === (queue === "-" ? "0" : queue);
+  const mine = ({ detail: { egress_interface, queue_id } }: any) =>
+    String(egress_interface ?? "-") === port && (!queue || String(queue_id ?? "-") === queue);
   // Events have the arrival times of reports; the sample of such a report has its place on the axis.
   const byArrival = found.map(({ at, row }) => [BigInt(row.time), at] as const).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   const placeOf = (time: bigint, isEnd: boolean) => {
@@ -103,13 +108,17 @@ function summary(id: string, rows: any[], all: number): QueueFlow {
   };
 }
 
-/** Depth in `many` steps, each split by the flows whose packets left while its deepest packet waited. */
+/**
+ * Depth in `many` steps, each split by the flows whose packets left while its deepest packet waited.
+ * Steps without a known depth have -1.
+ */
 export function stack(found: Samples, many: number, kept: number): { depth: number; parts: number[] }[] {
   const span = Number(found.to - found.from);
   const steps: { deepest: number; parts: number[] }[] = Array.from({ length: many }, () => ({ deepest: -1, parts: [] }));
   found.samples.forEach((sample, at) => {
     const step = steps[Math.min(many - 1, Math.floor((sample.at / span) * many))]!;
-    if (step.deepest < 0 || sample.depth > found.samples[step.deepest]!.depth) step.deepest = at;
+    if (sample.depth === null) return;
+    if (step.deepest < 0 || sample.depth > found.samples[step.deepest]!.depth!) step.deepest = at;
   });
   return steps.map(({ deepest }) => {
     const parts = Array(kept + 1).fill(0);
@@ -120,6 +129,7 @@ export function stack(found: Samples, many: number, kept: number): { depth: numb
       parts[Math.min(kept, found.samples[at]!.flow)] += 1;
       counted += 1;
     }
-    return { depth: sample.depth, parts: parts.map((part) => (part / counted) * sample.depth) };
+    const depth = sample.depth!;
+    return { depth, parts: parts.map((part) => (part / counted) * depth) };
   });
 }

@@ -49,16 +49,28 @@ export async function follow() {
 
 async function read() {
   const gone = new AbortController();
+  // The collector sends something every second; a connection that is silent for long is dead.
+  const patiently = <T>(answer: Promise<T>): Promise<T> => {
+    const silence = setTimeout(() => gone.abort(), 20_000);
+    return answer.finally(() => clearTimeout(silence));
+  };
+  try {
+    await listen(gone.signal, patiently);
+  } finally {
+    gone.abort();
+  }
+}
+
+async function listen(signal: AbortSignal, patiently: <T>(answer: Promise<T>) => Promise<T>) {
   const more: Record<string, string> = lastId ? { "last-event-id": lastId } : {};
-  const answer = await fetch(`${base}/api/v1/stream`, { headers: { ...headers(), ...more }, signal: gone.signal });
+  const init = { headers: { ...headers(), ...more }, signal };
+  const answer = await patiently(fetch(`${base}/api/v1/stream`, init));
   if (answer.status === 401) isTokenWanted.value = true;
   if (!answer.ok || !answer.body) throw new Error(answer.statusText);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    // The collector sends something every second; a stream that is silent for long is dead.
-    const silence = setTimeout(() => gone.abort(), 20_000);
-    const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+    const { done, value } = await patiently(reader.read());
     if (done) return;
     cutOffSince.value = undefined;
     const messages = (rest + value.replace(/\r/g, "")).split("\n\n");

@@ -24,6 +24,7 @@ function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
 
 const date = (time: Nanos) => new Date(Number(time / 1_000_000n));
 const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
+const DATE = { day: "numeric", month: "short" } as const;
 const DAY = { year: "numeric", month: "2-digit", day: "2-digit" } as const;
 
 /** `12:03:44`; with the date unless it is today. */
@@ -31,6 +32,16 @@ export function clock(time: Nanos): string {
   const text = format(CLOCK).format(date(time));
   const day = calendar(time);
   return day === calendar(BigInt(Date.now()) * 1_000_000n) ? text : `${day} ${text}`;
+}
+
+/** A mark of an axis, in seconds, with neighbours at a distance of `step`: as much as tells it from them. */
+export function mark(seconds: number, step: number): string {
+  const time = BigInt(Math.round(seconds * 1e6)) * 1_000n;
+  if (step >= 86_400) return format(DATE).format(date(time));
+  if (step >= 10_800) return format({ ...DATE, hour: "2-digit", minute: "2-digit" }).format(date(time));
+  const isWhole = (many: number) => Math.abs(many - Math.round(many)) < 1e-6;
+  const digits = [0, 1, 2, 3, 4, 5].find((digits) => isWhole(step * 10 ** digits)) ?? 6;
+  return format(CLOCK).format(date(time)) + (digits ? "." + fraction(time).slice(0, digits) : "");
 }
 
 /** `12:03:44.123`. */

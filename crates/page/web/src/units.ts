@@ -49,9 +49,12 @@ export function occupancy(value: Number_, inBytes: Number_, unit: string | null 
 export const rate = (value: Number_) =>
   value === null || value === undefined ? UNKNOWN : (Math.abs(Number(value)) < 10 ? String(Number(Number(value).toPrecision(2))) : count(Math.round(Number(value)))) + "/s";
 
-/** Thousandths as `97.3 %`. */
-export const permille = (value: Number_) =>
-  value === null || value === undefined ? UNKNOWN : trimmed((Number(value) / 10).toFixed(1)) + THIN + "%";
+/** Thousandths as `97.3 %`; what is little is not nothing. */
+export function permille(value: Number_): string {
+  if (value === null || value === undefined) return UNKNOWN;
+  const text = (Number(value) / 10).toFixed(1);
+  return (Number(value) > 0 && text === "0.0" ? "under 0.1" : trimmed(text)) + THIN + "%";
+}
 
 /** `1 path`, `2 paths`. */
 export const plural = (value: number | bigint, one: string, many = one + "s") =>

@@ -41,7 +41,8 @@ pub(super) async fn map(
     let links: Vec<LinkView> = links.copied().collect();
     let nodes = self::nodes(&state.names, &known, &interfaces, &links, &question);
     let places: HashMap<u32, u32> = nodes.node.iter().zip(0..).map(|(node, at)| (*node, at)).collect();
-    let links = self::links(&links, &interfaces, &places, &question, now);
+    let silence = |last_seen| silent_seconds(last_seen, range.to, now);
+    let links = self::links(&links, &interfaces, &places, &question, silence);
     let interfaces = match question.form {
         MapForm::Full => rows(&interfaces, question.by),
         MapForm::Matrix => MapInterfaceColumns::default(),
@@ -148,7 +149,7 @@ fn links(
     interfaces: &Interfaces,
     places: &HashMap<u32, u32>,
     question: &MapQuestion,
-    now: Nanos,
+    silence: impl Fn(Nanos) -> Option<u64>,
 ) -> MapLinkColumns {
     let mut columns = MapLinkColumns::default();
     for link in links {
@@ -164,10 +165,18 @@ fn links(
         if question.form == MapForm::Full {
             columns.latency_p50.push(link.latency.map(|latency| latency.p50.0));
             columns.uncertainty.push(link.clock_uncertainty.map(|uncertainty| uncertainty.0));
-            columns.silent_seconds.push(now.since(link.last_seen).0 / 1_000_000_000);
+            columns.silent_seconds.push(silence(link.last_seen));
         }
     }
     columns
+}
+
+/// Seconds from the last path over a link to `end`, the end of a time range; `None` if a later path is known.
+fn silent_seconds(last_seen: Nanos, end: Nanos, now: Nanos) -> Option<u64> {
+    // The end of a range up to now is the caller's now.
+    let is_present = now.since(end) < PRESENT;
+    let end = if is_present { now } else { end };
+    (is_present || last_seen <= end).then(|| end.since(last_seen).0 / 1_000_000_000)
 }
 
 /// The value that colours the map.
@@ -182,6 +191,8 @@ const fn value(measured: &InterfaceSums, by: MapColor) -> Option<u64> {
     }
 }
 
+/// A range that ended less than this ago is of the present.
+const PRESENT: Nanos = Nanos::from_secs(5);
 /// From this length, minutes are read: one minute.
 const LONG_NS: u64 = 60_000_000_000;
 /// In longer ranges, percentiles are of about this much of the range.
@@ -190,3 +201,22 @@ const SAMPLED_NS: u64 = 180_000_000_000;
 const HOUR_NS: u64 = 3_600_000_000_000;
 /// Longer ranges are read from hours only.
 const VERY_LONG_NS: u64 = 2 * 24 * 3_600_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use inband_model::Nanos;
+
+    use super::silent_seconds;
+
+    #[test]
+    fn silence_is_that_at_the_end_of_the_range_and_unknown_before_later_paths() {
+        let silence = |last_seen, end| {
+            silent_seconds(Nanos::from_secs(last_seen), Nanos::from_secs(end), Nanos::from_secs(1_000))
+        };
+        assert_eq!((silence(100, 160), silence(160, 160), silence(161, 160)), (Some(60), Some(0), None));
+        assert_eq!(
+            (silence(900, 998), silence(999, 998), silence(990, 2_000)),
+            (Some(100), Some(1), Some(10))
+        );
+    }
+}

@@ -2,7 +2,7 @@
 
 import { set } from "../address";
 import { around } from "../range";
-import type { Samples } from "../samples";
+import type { Sample, Samples } from "../samples";
 import { exact, millis } from "../time";
 import { plural } from "../units";
 import { Heat } from "./heat";
@@ -12,7 +12,8 @@ const STEPS = [2, 5, 10, 20, 50, 100];
 
 export function Depths({ found, write }: { found: Samples; write: (value: number) => string }) {
   const level = (depth: number) => (depth <= 0 ? 0 : Math.floor(Math.log2(depth)) + 1);
-  const levels = found.samples.map(({ depth }) => level(depth));
+  const samples = found.samples.filter((one): one is Sample & { depth: number } => one.depth !== null);
+  const levels = samples.map(({ depth }) => level(depth));
   const highest = levels.reduce((most, one) => Math.max(most, one), 0);
   const lowest = levels.reduce((least, one) => (one > 0 ? Math.min(least, one) : least), highest);
   // Depths below the least one observed, except 0, would be empty rows.
@@ -20,7 +21,7 @@ export function Depths({ found, write }: { found: Samples; write: (value: number
   const rowOf = (one: number) => (one === 0 ? rows - 1 : highest - one);
   const span = Number(found.to - found.from);
   const cells = new Uint32Array(rows * COLUMNS);
-  found.samples.forEach(({ at }, index) => {
+  samples.forEach(({ at }, index) => {
     cells[rowOf(levels[index]!) * COLUMNS + Math.min(COLUMNS - 1, Math.floor((at / span) * COLUMNS))]! += 1;
   });
   const bounds = (row: number) => (row === rows - 1 ? "empty" : `${write(2 ** (highest - row - 1))} to ${write(2 ** (highest - row))}`);

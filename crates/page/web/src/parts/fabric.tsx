@@ -5,6 +5,7 @@ import { href, param, set } from "../address";
 import { ask } from "../api";
 import { useAsk } from "../ask";
 import { type By, BYS, type Fabric, type MapLink, type MapNode, type Port, by, step, written } from "../fabric";
+import { queuePath } from "../kinds";
 import { node } from "../names";
 import { UNKNOWN, count, duration, plural } from "../units";
 import { Answer, Empty } from "./answer";
@@ -18,7 +19,12 @@ export const columns = (): Column<Port>[] => [
   { name: "Leads to", cell: (port) => (port.link ? `${node(port.link.to)} ${port.link.ingress ?? UNKNOWN}` : "edge, or unknown") },
   ...(Object.keys(BYS) as By[]).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (port: Port) => <span class={`swatch s${step(key, port.values[key])}`}>{shownAt(key, port.node, port.values[key])}</span> })),
   { name: "Link latency p50", isNumber: true, cell: (port) => (port.link ? latencyOf(port.link) : UNKNOWN) },
-  { name: "Queue", cell: (port) => (port.port === null ? UNKNOWN : <a class="path" href={href(`/queue/${port.node}/${port.port}/0`)}>queue 0</a>) },
+  {
+    name: "Queues",
+    cell: ({ node, port }) => {
+      return port === null ? UNKNOWN : <a href={href(queuePath(node, port, undefined))}>queues</a>;
+    },
+  },
 ];
 
 /** A value of a node; depths have its unit. */
@@ -55,7 +61,13 @@ export function Selected({ found, selected }: { found: Fabric; selected: string 
   if (one) return <NodePanel one={one} ports={found.ports} />;
   const link = found.links.find(({ id }) => id === selected);
   if (link) return <LinkPanel link={link} links={found.links} />;
-  return selected ? <Empty>“{selected}” is not on the map. <button onClick={() => set({ sel: undefined })}>Clear selection</button></Empty> : null;
+  const clear = () => {
+    // The button is removed with the selection.
+    document.getElementById("main")?.focus({ preventScroll: true });
+    set({ sel: undefined });
+  };
+  if (!selected) return null;
+  return <Empty>“{selected}” is not on the map. <button onClick={clear}>Clear selection</button></Empty>;
 }
 
 function NodePanel({ one, ports }: { one: MapNode; ports: Port[] }) {

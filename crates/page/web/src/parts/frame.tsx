@@ -5,17 +5,18 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { address, href, set } from "../address";
 import { giveToken, isTokenWanted } from "../api";
 import { KEYS, areKeysOn, isHelpOpen, said, theme, turnTheme } from "../keys";
-import { SPANS, freeze, range, show, step, tick } from "../range";
+import { SPANS, freeze, isLatest, range, show, step, tick } from "../range";
 import { cutOffSince, history, totals } from "../stream";
 import { clock, isUtc, parseSpan, writeSpan, zone } from "../time";
-import { UNKNOWN, count, rate } from "../units";
+import { count, rate } from "../units";
 
 /** The counts of all reports, from received to lost, always on top. */
 export function Strip() {
   const now = totals.value;
   const since = cutOffSince.value;
   const shown = ["accepted", "malformed", "duplicate", "shed"] as const;
-  const lost = now ? (now.lost ?? 0) + (now.kernel_dropped ?? 0) : 0;
+  // `lost` has what the kernel dropped, once the next number of its stream arrives.
+  const isLossy = Boolean(now && (now.lost || now.kernel_dropped));
   return (
     <header class={since ? "strip cut" : "strip"} aria-label="Ledger">
       <a class="brand" href={href("/")}>inband</a>
@@ -27,17 +28,18 @@ export function Strip() {
             {at ? "+" : "="} {count(now?.[name])} {name}
           </span>
         ))}
-        <span class={lost ? "bad" : ""}>{now ? count(lost) : UNKNOWN} lost</span>
+        <span class={isLossy ? "bad" : ""}>{count(now?.lost)} lost</span>
       </a>
     </header>
   );
 }
 
-/** Reports per second, over the latest five seconds. */
+/** Reports per second, over the latest five seconds; unknown where totals restarted with the collector. */
 function speed(): number | undefined {
   const [latest, earlier] = [history.at(-1), history.at(-6) ?? history[0]];
   if (!latest || !earlier || latest.at === earlier.at) return undefined;
-  return ((latest.totals.accepted ?? 0) - (earlier.totals.accepted ?? 0)) / (latest.at - earlier.at);
+  const more = (latest.totals.accepted ?? 0) - (earlier.totals.accepted ?? 0);
+  return more < 0 ? undefined : more / (latest.at - earlier.at);
 }
 
 export interface Entry {
@@ -74,7 +76,7 @@ export function TimeBar() {
           <option key={name}>{name}</option>
         ))}
       </select>
-      <button onClick={() => step(1)} aria-label="One span forward" title="]" disabled={isLive}>▶</button>
+      <button onClick={() => step(1)} aria-label="One span forward" title="]" disabled={isLatest()}>▶</button>
       <button onClick={freeze} aria-pressed={!isLive} title=".: freeze or go live">
         {isLive ? "Freeze" : "Go live"}
       </button>

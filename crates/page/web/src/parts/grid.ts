@@ -1,7 +1,7 @@
 // A grid of coloured cells on a canvas, one pixel per cell, with a cursor for pointer and arrow keys.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { theme } from "../keys";
+import { isDark } from "../keys";
 
 type Cell = [row: number, column: number];
 
@@ -37,7 +37,7 @@ export function useGrid({ rows, columns, step, nothing, start, open, painted }: 
       }
     }
     context.putImageData(image, 0, 0);
-  }, [rows, columns, ...painted, theme.value]);
+  }, [rows, columns, ...painted, isDark.value]);
   const clamp = (value: number, many: number) => Math.max(0, Math.min(many - 1, value));
   const find = (event: MouseEvent): Cell => {
     const box = canvas.current!.getBoundingClientRect();

@@ -4,8 +4,8 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { around } from "../range";
 import { set } from "../address";
-import { isUtc, millis, zone } from "../time";
-import { theme } from "../keys";
+import { isUtc, mark, millis, zone } from "../time";
+import { isDark } from "../keys";
 import { UNKNOWN, count, plural } from "../units";
 import { Table } from "./table";
 
@@ -83,13 +83,15 @@ function Plot({ times, lane, from, to }: { times: number[]; lane: Lane; from: nu
       watch.disconnect();
       made.destroy();
     };
-  }, [lane.name, theme.value, isUtc.value]);
+  }, [lane.name, isDark.value, isUtc.value]);
   useEffect(() => {
     plot.current?.setData([times, lane.values]);
     plot.current?.root.setAttribute("aria-label", `${lane.name}: ${lane.summary}`);
   });
   return <div ref={place} class="plot" />;
 }
+
+const timeMarks: uPlot.Axis.Values = (_plot, marks, _axis, _space, step) => marks.map((at) => mark(at, step));
 
 function options(holder: HTMLElement, kept: { current: { from: number; to: number; lane: Lane } }, colour: string): uPlot.Options {
   const style = getComputedStyle(document.documentElement);
@@ -106,7 +108,7 @@ function options(holder: HTMLElement, kept: { current: { from: number; to: numbe
       y: { range: (_plot, _low, high) => [0, Math.max(high || 0, 1) * 1.1] },
     },
     axes: [
-      { ...axis, size: 26, values: "{HH}:{mm}:{ss}" as never, space: 90 },
+      { ...axis, size: 26, space: 110, values: timeMarks },
       { ...axis, size: 84, space: 30, incrs: kept.current.lane.isBinary ? BINARY : WHOLE, values: (_plot, marks) => marks.map((mark) => kept.current.lane.write(mark)) },
     ],
     series: [

@@ -1,7 +1,7 @@
 // A large fabric as a matrix: a bad leaf is a row, a bad spine a column, a bad link a cell.
 
 import { useMemo } from "preact/hooks";
-import { type By, BYS, type Fabric, type MapLink, step, written } from "../fabric";
+import { type By, BYS, type Fabric, type MapLink, step, worstOf, written } from "../fabric";
 import { plural } from "../units";
 import { useGrid } from "./grid";
 
@@ -38,7 +38,7 @@ export function Matrix({ found, by, selected, node, open }: Props) {
   const names = group.length > 1 ? `${node(group[0]!)} to ${node(group.at(-1)!)}` : group.length ? node(group[0]!) : "";
   const worstHere = here && `${group.length > 1 ? `worst ${node(here.from)} to ${node(here.to)}, ` : ""}${written(by, here.values[by])}`;
   const told = `${names} and ${columns.length ? node(columns[column]!) : ""}: ${worstHere ?? "no link seen"}`;
-  const worst = cells.reduce<number | null>((most, link) => (link ? Math.max(most ?? 0, link.values[by] ?? 0) : most), null);
+  const worst = worstOf(by, cells.filter((link) => link !== undefined));
   return (
     <figure class="matrix">
       <canvas

@@ -1,5 +1,6 @@
 // Silences of events: created with a preview, listed and removed.
 
+import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
 import { ask, now } from "../api";
 import { useAsk } from "../ask";
@@ -7,10 +8,14 @@ import { MINUTE, exact } from "../time";
 import { count, plural, shown } from "../units";
 import { Answer } from "./answer";
 import { useKeys } from "./copy";
+import { useFocus } from "./focus";
 import { Table } from "./table";
 
 const HOUR = 60n * MINUTE;
 const ENDS: [string, bigint | undefined][] = [["1 hour", HOUR], ["8 hours", 8n * HOUR], ["1 day", 24n * HOUR], ["7 days", 168n * HOUR], ["unlimited time", undefined]];
+
+/** Most past events in one answer of the collector. */
+const MOST_PAST = 4_096;
 
 const post = (silence: object) => ask("silences", { method: "POST", body: JSON.stringify(silence, (_, value) => (typeof value === "bigint" ? Number(value) : value)), headers: { "content-type": "application/json" } });
 
@@ -18,13 +23,23 @@ const post = (silence: object) => ask("silences", { method: "POST", body: JSON.s
 export function Silence({ event, done }: { event: any; done: () => void }) {
   const [isOpen, setOpen] = useState(false);
   const [said, setSaid] = useState("");
+  const focus = useFocus<any>(said ? "done" : isOpen ? "open" : "closed");
   useKeys({ s: () => setOpen(true) });
-  if (said) return <p class="notice" role="status">{said}</p>;
-  if (!isOpen) return <button onClick={() => setOpen(true)} title="s">Silence</button>;
-  return <Form event={event} close={() => setOpen(false)} done={(text) => (setSaid(text), done())} />;
+  if (said) return <p class="notice" role="status" ref={focus} tabIndex={-1}>{said}</p>;
+  if (!isOpen) return <button ref={focus} onClick={() => setOpen(true)} title="s">Silence</button>;
+  const close = () => setOpen(false);
+  return <Form event={event} first={focus} close={close} done={(text) => (setSaid(text), done())} />;
 }
 
-function Form({ event, close, done }: { event: any; close: () => void; done: (said: string) => void }) {
+interface FormProps {
+  event: any;
+  /** Its first field. */
+  first: RefObject<any>;
+  close: () => void;
+  done: (said: string) => void;
+}
+
+function Form({ event, first, close, done }: FormProps) {
   const [key, setKey] = useState<string>(event.key);
   const [isKind, setIsKind] = useState(true);
   const [end, setEnd] = useState(0);
@@ -32,6 +47,11 @@ function Form({ event, close, done }: { event: any; close: () => void; done: (sa
   const [problem, setProblem] = useState("");
   const day = useAsk<any[]>(`silence ${event.id}`, (signal) => ask(`events?limit=10000&from=${now() - 24n * HOUR}&to=${now()}`, { signal }));
   const isHidden = (other: any) => (!isKind || other.event === event.event) && other.key.includes(key);
+  const events = day.data ?? [];
+  const isCut = events.filter(({ phase }) => phase !== "begin").length >= MOST_PAST;
+  const all = plural(events.length, "event");
+  const hidden = `Would have hidden ${count(events.filter(isHidden).length)} of `;
+  const preview = hidden + (isCut ? `the latest ${all}.` : `${all} of the last day.`);
   const send = async (submitted: globalThis.Event) => {
     submitted.preventDefault();
     const length = ENDS[end]![1];
@@ -47,7 +67,13 @@ function Form({ event, close, done }: { event: any; close: () => void; done: (sa
   return (
     <form class="silence" aria-label="Silence" onSubmit={send}>
       <label>
-        <input type="checkbox" checked={isKind} onChange={(changed) => setIsKind(changed.currentTarget.checked)} /> only kind {event.event}
+        <input
+          ref={first}
+          type="checkbox"
+          checked={isKind}
+          onChange={(changed) => setIsKind(changed.currentTarget.checked)}
+        />{" "}
+        only kind {event.event}
       </label>
       <label>
         whose key contains <input value={key} onInput={(typed) => setKey(typed.currentTarget.value)} />
@@ -64,7 +90,7 @@ function Form({ event, close, done }: { event: any; close: () => void; done: (sa
         reason <input value={comment} onInput={(typed) => setComment(typed.currentTarget.value)} />
       </label>
       <p role="status">
-        {day.data ? `Would have hidden ${count(day.data.filter(isHidden).length)} of ${plural(day.data.length, "event")} of the last day.` : "Counting affected events …"}
+        {day.data ? preview : "Counting affected events …"}
       </p>
       <span>
         <button>Silence</button> <button type="button" onClick={close}>Cancel</button>

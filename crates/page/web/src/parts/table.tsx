@@ -42,7 +42,7 @@ export function Table<T>({ caption, columns, rows, keyOf, open, onFocus, isChose
           {rows.map((row, at) => (
             <tr
               key={keyOf(row, at)}
-              data-row
+              data-row={open || onFocus ? "" : undefined}
               tabIndex={open || onFocus ? 0 : undefined}
               aria-selected={isChosen ? isChosen(row) : undefined}
               class={isChosen?.(row) ? "chosen" : undefined}

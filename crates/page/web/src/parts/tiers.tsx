@@ -1,7 +1,7 @@
 // A small fabric in tiers, the edge below. Links are curves, one per direction, wider the worse they are.
 
 import { go, href, param } from "../address";
-import { type By, BYS, type Fabric, type MapLink, type MapNode, step, written } from "../fabric";
+import { type By, BYS, type Fabric, type MapLink, type MapNode, step, worstOf, written } from "../fabric";
 import { node } from "../names";
 import { plural } from "../units";
 
@@ -10,7 +10,7 @@ const [WIDTH, TIER, BOX] = [1000, 130, 30];
 export function Tiers({ found, by, selected }: { found: Fabric; by: By; selected: string }) {
   const places = layout(found.nodes);
   const height = (Math.max(...found.nodes.map(({ tier }) => tier)) + 1) * TIER;
-  const worst = Math.max(0, ...found.links.map((link) => link.values[by] ?? 0));
+  const worst = worstOf(by, found.links);
   const open = (sel: string) => go(href("/map", { by: param("by"), form: param("form"), sel }));
   return (
     <figure class="tiers">

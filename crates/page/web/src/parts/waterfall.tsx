@@ -4,6 +4,7 @@
 import { depthOf, permilleOf } from "../about";
 import { go, href } from "../address";
 import { beside } from "../beside";
+import { queuePath } from "../kinds";
 import { node } from "../names";
 import { type LinkKnown, type Piece, type Usual, hopKey, linkKey } from "../packets";
 import { around } from "../range";
@@ -33,7 +34,9 @@ interface Drawn extends Props {
 
 export function Waterfall(props: Props) {
   const { way, other } = props;
-  const all = Math.max(1, way.end, other?.end ?? 0);
+  // Whiskers may reach beyond the last piece.
+  const ends = way.pieces.map((piece) => whiskersOf(piece)?.[1] ?? 0);
+  const all = Math.max(1, way.end, other?.end ?? 0, ...ends);
   const drawn = { ...props, share: (value: number) => `${(100 * Math.max(0, value)) / all}%` };
   return (
     <div class="scroll" role="region" aria-label="Waterfall" tabIndex={0}>
@@ -73,11 +76,20 @@ export function Waterfall(props: Props) {
         )}
       </table>
       <p class="legend">
-        <span class="bar base" /> minimum of this hop <span class="bar queued" /> wait above the minimum <span class="bar link" /> link <span class="bar whisker" /> clock uncertainty{" "}
+        <span class="bar base" /> minimum of this hop <span class="bar queued" /> wait above the minimum{" "}
+        <span class="bar whole" /> both, minimum unknown <span class="bar link" /> link{" "}
+        <span class="bar whisker" /> clock uncertainty{" "}
         <span class="bar unknown" /> unknown, without length {other && <><span class="bar other" /> the other packet</>}
       </p>
     </div>
   );
+}
+
+/** The times between which a link ends, by the uncertainty of its clocks; `undefined` if it is unknown. */
+function whiskersOf(piece: Piece): [number, number] | undefined {
+  if (piece.kind === "hop" || piece.length === null || piece.uncertainty === null) return undefined;
+  const end = piece.start + piece.length;
+  return [Math.max(0, end - piece.uncertainty), Math.max(0, end + piece.uncertainty)];
 }
 
 const change = (now: number, then: number) => (now === then ? "the same" : `${duration(Math.abs(now - then))} ${now > then ? "longer" : "shorter"} than the other`);
@@ -95,7 +107,9 @@ function Hop({ now, then, usually, arrived, share, way, other }: Drawn & { now: 
   const { hop, start, length } = (now ?? then)!;
   const usual = usually.get(hopKey(hop));
   const least = Math.min(usual?.least ?? 0, length ?? 0);
-  const queue = hop.egress_interface === null ? undefined : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(arrived, 200_000_000n));
+  const isSplit = usual !== undefined && usual.least !== null;
+  const place = queuePath(hop.node_id, hop.egress_interface, hop.queue_id);
+  const queue = hop.egress_interface === null ? undefined : href(place, around(arrived, 200_000_000n));
   const part = now && length !== null && way.sum ? ` (${Math.round((100 * length) / way.sum)} %)` : "";
   const name = now ? node(hop.node_id) : <del>{node(hop.node_id)}</del>;
   return (
@@ -107,7 +121,10 @@ function Hop({ now, then, usually, arrived, share, way, other }: Drawn & { now: 
       <td class="track">
         <Ghost piece={then} share={share} />
         {now && length === null && <span class="bar unknown" style={{ left: share(start) }} title="the node did not report its latency" />}
-        {now && length !== null && (
+        {now && length !== null && !isSplit && (
+          <span class="bar whole" style={{ left: share(start), width: share(length) }} />
+        )}
+        {now && length !== null && isSplit && (
           <>
             <span class="bar base" style={{ left: share(start), width: share(least) }} />
             {length > least && <span class="bar queued" style={{ left: share(start + least), width: share(length - least) }} />}
@@ -132,6 +149,7 @@ const NO_CLOCKS = "clock offset unknown";
 function Link({ now, then, share, known, other }: Drawn & { now: LinkPiece | undefined; then: LinkPiece | undefined }) {
   const { from, to, start, length, uncertainty } = (now ?? then)!;
   const isUnknown = length === null || uncertainty === null;
+  const [left, right] = whiskersOf((now ?? then)!) ?? [0, 0];
   const why = length === null ? NO_TIMES : NO_CLOCKS;
   const last = now ? undefined : known.get(linkKey(from.node_id, from.egress_interface, to.node_id, to.ingress_interface))?.lastSeen;
   const name = `link to ${node(to.node_id)}`;
@@ -146,7 +164,7 @@ function Link({ now, then, share, known, other }: Drawn & { now: LinkPiece | und
         {now && !isUnknown && (
           <>
             <span class="bar link" style={{ left: share(start), width: share(length) }} />
-            <span class="bar whisker" style={{ left: share(start + length - uncertainty), width: share(2 * uncertainty) }} />
+            <span class="bar whisker" style={{ left: share(left), width: share(right - left) }} />
           </>
         )}
       </td>

@@ -6,7 +6,7 @@ import { now } from "../api";
 import { flowAddress } from "../flow";
 import { type Flow, flowText } from "../kinds";
 import { node } from "../names";
-import { range } from "../range";
+import { pulse, range } from "../range";
 import { ago, exact, millis } from "../time";
 import { UNKNOWN } from "../units";
 
@@ -25,10 +25,12 @@ export function Severity({ of }: { of: string }) {
 export function Time({ at }: { at: bigint | number | null | undefined }) {
   if (at === null || at === undefined) return <span>{UNKNOWN}</span>;
   const time = BigInt(at);
+  const { isLive } = range();
+  if (isLive) void pulse.value;
   return (
     <time title={exact(time)} dateTime={new Date(Number(time / 1_000_000n)).toISOString()}>
       {millis(time)}
-      {range().isLive && <span class="muted"> ({ago(time, now())})</span>}
+      {isLive && <span class="muted"> ({ago(time, now())})</span>}
     </time>
   );
 }

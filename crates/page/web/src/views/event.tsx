@@ -8,6 +8,7 @@ import { check, flowsOf, queueOf, sentence } from "../kinds";
 import { node } from "../names";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy, useKeys } from "../parts/copy";
+import { useFocus } from "../parts/focus";
 import { Silence } from "../parts/silence";
 import { Table } from "../parts/table";
 import { Facts, FlowLink, Severity, Time } from "../parts/words";
@@ -150,18 +151,29 @@ function Evidence({ event }: { event: any }) {
   );
 }
 
+/** Most past events beside an event. */
+const MOST_NEAR = 200;
+
 function Related({ event }: { event: any }) {
   const [from, to] = [BigInt(event.first) - 5n * SECOND, BigInt(event.last) + 5n * SECOND];
   const capped = to - from > 10n * MINUTE ? from + 10n * MINUTE : to;
-  const near = useAsk<any[]>(`near ${event.id} ${event.first}`, (signal) => ask(`events?limit=200&from=${from}&to=${capped}`, { signal }));
+  const question = `events?limit=${MOST_NEAR}&from=${from}&to=${capped}`;
+  const every = event.phase === "begin" ? 10_000 : undefined;
+  const near = useAsk<any[]>(`near ${event.id} ${event.first}`, (signal) => ask(question, { signal }), every);
   return (
     <Answer asked={near}>
       {(events) => {
         const others = events.filter((other) => other.id !== event.id).sort((a, b) => (BigInt(a.first) < BigInt(b.first) ? -1 : 1));
         if (!others.length) return <Empty>No other events within five seconds.</Empty>;
+        const isCut = events.filter(({ phase }) => phase !== "begin").length >= MOST_NEAR;
+        const caption = [
+          "Other events at that time, or within five seconds",
+          ...(capped < to ? ["in its first ten minutes"] : []),
+          ...(isCut ? [`the latest ${MOST_NEAR}`] : []),
+        ];
         return (
           <Table
-            caption="Other events at that time, or within five seconds"
+            caption={caption.join("; ")}
             rows={others}
             keyOf={(other) => other.id}
             open={eventAddress}
@@ -183,12 +195,18 @@ function Acknowledge({ event, again }: { event: any; again: () => void }) {
   const [isOpen, setOpen] = useState(false);
   const [by, setBy] = useState("");
   const [problem, setProblem] = useState("");
+  const focus = useFocus<any>(event.acknowledged ? "done" : isOpen ? "open" : "closed");
   useKeys({ a: () => setOpen(true) });
   if (event.acknowledged) {
     const { by, at, comment } = event.acknowledged;
-    return <p class="notice">Acknowledged by {shown(by)} at <Time at={at} />{comment ? `: ${shown(comment)}` : ""}</p>;
+    return (
+      <p class="notice" ref={focus} tabIndex={-1}>
+        Acknowledged by {shown(by)} at <Time at={at} />
+        {comment ? `: ${shown(comment)}` : ""}
+      </p>
+    );
   }
-  if (!isOpen) return <p><button onClick={() => setOpen(true)} title="a">Acknowledge</button></p>;
+  if (!isOpen) return <p><button ref={focus} onClick={() => setOpen(true)} title="a">Acknowledge</button></p>;
   const send = async (submitted: Event_) => {
     submitted.preventDefault();
     try {
@@ -202,7 +220,8 @@ function Acknowledge({ event, again }: { event: any; again: () => void }) {
   return (
     <form onSubmit={send} class="acknowledge">
       <label>
-        Acknowledged by <input required value={by} onInput={(typed) => setBy(typed.currentTarget.value)} autofocus />
+        Acknowledged by{" "}
+        <input ref={focus} required value={by} onInput={(typed) => setBy(typed.currentTarget.value)} />
       </label>{" "}
       <button>Acknowledge</button> {problem && <span class="bad" role="alert">{shown(problem)}</span>}
     </form>

@@ -12,7 +12,7 @@ import { useCopy, useKeys } from "../parts/copy";
 import { Table } from "../parts/table";
 import { Facts, Time } from "../parts/words";
 import { Waterfall, waterfallText } from "../parts/waterfall";
-import { range } from "../range";
+import { range, timeAsked } from "../range";
 import { MINUTE, exact } from "../time";
 import { UNKNOWN, count, duration, plural, shown } from "../units";
 
@@ -75,16 +75,20 @@ function Head({ id, live }: { id: string; live: { flow: any; paths: Taken[] } | 
   );
 }
 
+/** Whether packets are searched in a part of the time range. */
+const isPart = () => range().span > MINUTE;
+
 /** The range in which packets are searched: at most a minute, so that the answer is fast. */
 function window_() {
   const { from, to } = range();
-  return { from: to - from > MINUTE ? to - MINUTE : from, to };
+  return { from: isPart() ? to - MINUTE : from, to };
 }
 
 function Packets({ id, paths }: { id: string; paths: Taken[] }) {
-  const { isLive, from, to } = range();
+  const [when, every] = timeAsked();
   const order = param("order") === "time" ? "time" : "slowest";
-  const list = useAsk(`packets ${id} ${order} ${isLive ? "live" : `${from} ${to}`}`, (signal) => packetsOf(id, window_().from, window_().to, order, signal), isLive ? 5_000 : undefined);
+  const find = (signal: AbortSignal) => packetsOf(id, window_().from, window_().to, order, signal);
+  const list = useAsk(`packets ${id} ${order} ${when}`, find, every);
   return (
     <Answer asked={list}>
       {(packets) => {
@@ -106,7 +110,8 @@ function Packets({ id, paths }: { id: string; paths: Taken[] }) {
 
 const None = ({ id }: { id: string }) => (
   <Empty>
-    No packets of this flow in the history for this time range. Try <a href={href("/flow/" + id, { live: "1m" })}>the last minute</a>. The history may be disabled.
+    No packets of this flow in the history for {isPart() && "the last minute of "}this time range. Try{" "}
+    <a href={href("/flow/" + id, { live: "1m" })}>the last minute</a>. The history may be disabled.
   </Empty>
 );
 

@@ -38,7 +38,10 @@ function Shown({ groups: all, fabric: found, by: key }: { groups: Group[]; fabri
   return (
     <>
       <Legend />
-      <p class="muted">{plural(counted, "node")} in {plural(all.length, "group")}. The nodes of a group have the same neighbours. A group shows its worst value, and the sum of drops and reports.</p>
+      <p class="muted">
+        {plural(counted.value, "node")} in {plural(all.length, "group")}. The nodes of a group have the same
+        neighbours. A group shows its worst value, and the sum of drops and reports.
+      </p>
       <Matrix found={found} by={key} selected="" node={name} open={(link) => go(to((found.nodes[link.from]!.tier > found.nodes[link.to]!.tier ? link.to : link.from)))} />
       {at && (
         <section class="panel" aria-label={at.name}>

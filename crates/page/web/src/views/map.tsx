@@ -10,6 +10,7 @@ import { Legend, Nothing, Selected, columns, kept, portName, shownAt } from "../
 import { Matrix } from "../parts/matrix";
 import { Table } from "../parts/table";
 import { Tiers } from "../parts/tiers";
+import { OnlyPresent } from "../parts/words";
 import { timeAsked } from "../range";
 import { count, plural } from "../units";
 import { Grouped } from "./groups";
@@ -21,10 +22,11 @@ const GROUPS_FROM = 5_000;
 export function Map() {
   const all = Object.keys(BYS) as By[];
   useKeys({ b: () => set({ by: all[(all.indexOf(by()) + 1) % all.length] }) });
-  const isGrouped = param("form") === "groups" || (!param("form") && counted > GROUPS_FROM);
+  const isGrouped = param("form") === "groups" || (!param("form") && counted.value > GROUPS_FROM);
   return (
     <>
       <h1>Map</h1>
+      <OnlyPresent what="Link latencies, the counts of a node and the flows of a link" />
       <div class="choices">
         <label>
           Colour by{" "}

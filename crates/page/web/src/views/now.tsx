@@ -10,7 +10,7 @@ import { useCopy } from "../parts/copy";
 import { type Lane, Lanes } from "../parts/lanes";
 import { Severity, Time } from "../parts/words";
 import { around, range, timeAsked } from "../range";
-import { eventsHeard, history, isBeginning, totals } from "../stream";
+import { type Totals, eventsHeard, history, isBeginning, totals } from "../stream";
 import { MINUTE, SECOND, ago, exact } from "../time";
 import { UNKNOWN, count, duration, plural, rate } from "../units";
 
@@ -24,6 +24,9 @@ interface Incident {
 
 /** Kinds that name a cause, before those that name its effects. */
 const TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
+
+/** Kinds whose events may be mere information: asked for one by one, lest frequent kinds crowd them out. */
+const ASKED = [...TELLING, "microburst", "culprits", "sequence-reset"];
 
 const RANK: Record<string, number> = { critical: 3, warning: 2, info: 1 };
 
@@ -46,15 +49,20 @@ export function incidents(events: any[]): Incident[] {
   return groups;
 }
 
-/** Kinds that occur in a healthy network. */
-const COMMON = ["latency-change", "new-flow"];
-
-const isTelling = ({ main, severity }: Incident) => severity !== "info" || !COMMON.includes(main.event);
-
-/** The latest incident, in words. */
-function headline(groups: Incident[], lost: number | undefined, quietFor: string): string {
-  const losses = lost === undefined ? [] : [lost ? `${plural(lost, "report")} lost` : "no reports lost"];
-  if (!groups.length) return [`Quiet for ${quietFor}`, ...losses].join("; ") + ".";
+/** The latest incident, in words; without one, how long there was none, as far as that is known. */
+function headline(groups: Incident[], { isLive, from, end }: Found, counts: Counts | undefined): string {
+  if (from >= end) return "This time range is in the future.";
+  if (isLive && totals.value?.received === 0) return "No reports received yet.";
+  const steps = counts && balance(counts);
+  const lost = steps?.length ? sum(steps.map((step) => step.lost)) : undefined;
+  const total = lost ? `${plural(lost, "report")} lost` : "no reports lost";
+  const losses = counts ? [lost === undefined ? "lost reports unknown" : total] : [];
+  if (!groups.length) {
+    if (counts && !isKept(counts)) return "No history of this time range.";
+    const begin = counts?.begun && counts.begun > from ? counts.begun : from;
+    const quiet = isLive || counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
+    return [quiet, ...losses].join("; ") + ".";
+  }
   const active = groups.filter((group) => group.events.some((event) => event.phase === "begin"));
   const isOne = (kind: string) => groups.filter((group) => group.events.some((event) => event.event === kind)).length;
   const told = active[0] ?? groups.find((group) => group.severity !== "info") ?? groups[0]!;
@@ -68,49 +76,76 @@ function headline(groups: Incident[], lost: number | undefined, quietFor: string
   return parts.join("; ") + ".";
 }
 
-/** Events that name a cause, and some past ones of the rest: a large network may have thousands active. */
-async function recent(signal: AbortSignal): Promise<any[]> {
-  const { from, to } = range();
-  const which = ["severity=warning&limit=200", "kind=path-change&limit=100", "active=false&limit=100"];
+/** An answer knows the time range it is of. */
+interface Found {
+  when: string;
+  isLive: boolean;
+  from: bigint;
+  /** The end of the time range, or the time of the answer if that is earlier. */
+  end: bigint;
+  events: any[];
+}
+
+/** Warnings, and the latest events of each kind that names a cause. */
+async function recent(when: string, signal: AbortSignal): Promise<Found> {
+  const { isLive, from, to } = range();
+  const end = to < now() ? to : now();
+  const which = ["severity=warning&limit=200", ...ASKED.map((kind) => `kind=${kind}&limit=100`)];
   const found: any[][] = await Promise.all(which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal })));
-  return [...new Map(found.flat().map((event) => [event.id, event])).values()];
+  const events = [...new Map(found.flat().map((event) => [event.id, event])).values()];
+  return { when, isLive, from, end, events };
 }
 
 export function Now() {
   const [when, every] = timeAsked();
-  const events = useAsk("events " + when, recent, every, every && eventsHeard.value);
-  const all = incidents(events.data ?? []);
-  // Incidents with a cause must not drown among routine ones.
-  const groups = all.filter(isTelling);
+  const asked = useAsk("events " + when, (signal) => recent(when, signal), every, every && eventsHeard.value);
+  const found = asked.data;
+  const groups = incidents(found?.events ?? []);
   const counts = useCounts();
-  void totals.value; // `history` grows with it.
-  const lost = counts.data && sum(balance(counts.data).map((step) => step.lost));
-  const text = events.data ? headline(groups, lost, duration(range().span)) : "";
+  const heard = totals.value; // `history` grows with it.
+  // Numbers of one time range, and no others, are in one sentence.
+  const levels = counts.data?.when === found?.when ? counts.data : undefined;
+  const text = found ? headline(groups, found, levels) : "";
   useCopy(() => [text, ...groups.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
   return (
     <>
-      <h1 class="headline">{text || (isBeginning.value ? "No reports received yet." : "Now")}</h1>
-      <Answer asked={events}>
-        {() => (
+      {!found && <h1 class="headline">{isBeginning.value ? "No reports received yet." : "Now"}</h1>}
+      <Answer asked={asked}>
+        {(found) => (
           <>
-            {groups.length ? <Incidents groups={groups} /> : <Quiet />}
-            {groups.length < all.length && <p class="muted">Not listed: new flows and small changes of latency. <a href={href("/events")}>All events in this time range</a></p>}
+            <h1 class="headline">{text}</h1>
+            {groups.length ? <Incidents groups={groups} /> : <Quiet found={found} counts={levels} />}
           </>
         )}
       </Answer>
-      <Answer asked={counts}>{(counts) => <Lines {...counts} />}</Answer>
+      <Answer asked={counts}>{(counts) => <Lines {...counts} heard={heard} />}</Answer>
     </>
   );
 }
 
-function Quiet() {
+function Quiet({ found: { from, end }, counts }: { found: Found; counts: Counts | undefined }) {
+  const begins = counts?.begun ? `History begins at ${exact(counts.begun)}.` : "No history is stored yet.";
+  const isUnknown = counts && !isKept(counts);
+  const quiet = isUnknown ? begins : "No event in this time range points to a fault.";
   return (
-    <Empty>
-      No event in this time range points to a fault. <a href={href("/", { live: "1d" })}>Show the last day</a>
-      {!totals.value?.received && <>, or send reports to this collector: <code>inband demo --report-to ADDRESS:32766</code></>}.
-    </Empty>
+    <>
+      <Empty>
+        {from >= end ? "It has not begun." : quiet} <a href={href("/", { live: "1d" })}>Show the last day</a>
+        {!totals.value?.received && (
+          <>, or send reports to this collector: <code>inband demo --report-to ADDRESS:32766</code></>
+        )}.
+      </Empty>
+      {from < end && !isUnknown && <NotListed />}
+    </>
   );
 }
+
+const NotListed = () => (
+  <p class="muted">
+    Not listed: new flows and small changes of latency.{" "}
+    <a href={href("/events")}>All events in this time range</a>
+  </p>
+);
 
 function Incidents({ groups }: { groups: Incident[] }) {
   return (
@@ -132,6 +167,7 @@ function Incidents({ groups }: { groups: Incident[] }) {
           );
         })}
       </ul>
+      <NotListed />
       {groups.length > MOST && <p><a href={href("/events")}>All events in this time range</a>: {plural(groups.length - MOST, "more incident")}</p>}
     </section>
   );
@@ -151,7 +187,13 @@ async function oldest(signal: AbortSignal): Promise<bigint | undefined> {
 }
 
 interface Counts {
+  when: string;
+  isLive: boolean;
   from: bigint;
+  /** The end at the time of the answer. */
+  to: bigint;
+  /** The beginning of the history. */
+  begun: bigint | undefined;
   levels: any[];
   ledger: any[];
 }
@@ -160,21 +202,29 @@ interface Counts {
 function useCounts() {
   const [when, every] = timeAsked(10_000);
   return useAsk<Counts>("counts " + when, async (signal) => {
-    const { to } = range();
+    const { isLive, from: start, to } = range();
     begun ??= await oldest(signal);
     // Before the first report there is nothing to show.
     const first = begun ?? to - MINUTE;
-    const from = first > range().from ? first : range().from;
+    const from = first > start && first < to ? first : start;
     const between = `time >= ${from} AND time < ${to}`;
     const levels =
       to - from <= 2n * MINUTE
         ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1`
-        : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
+        : "SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, " +
+          `sum(dropped) AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} ` +
+          "GROUP BY 1 ORDER BY 1";
     const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND time >= ${from - 20n * SECOND} AND time < ${to} ORDER BY time`;
     const [found, counted] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
-    return { from, levels: found, ledger: counted };
+    return { when, isLive, from, to, begun, levels: found, ledger: counted };
   }, every);
 }
+
+/** Whether anything of that time is stored; a live view shows what comes. */
+const isKept = ({ isLive, levels, ledger }: Counts) => isLive || levels.length > 0 || ledger.length > 0;
+
+/** The end of the time range: live, it moves. */
+const endOf = ({ isLive, to }: Counts) => (isLive && now() > to ? now() : to);
 
 const seconds = (time: bigint | number) => Number(BigInt(time) / 1_000n) / 1e6;
 
@@ -186,8 +236,9 @@ interface Step {
   lost: number;
 }
 
-function balance({ from, ledger }: Counts): Step[] {
-  const { to, isLive } = range();
+function balance(counts: Counts): Step[] {
+  const { isLive, from, ledger } = counts;
+  const to = endOf(counts);
   const heard = isLive ? history.map((one) => ({ at: one.at, accepted: one.totals.accepted!, lost: one.totals.lost! })) : [];
   const fromLive = heard[0]?.at ?? Infinity;
   const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
@@ -200,9 +251,10 @@ function balance({ from, ledger }: Counts): Step[] {
 
 const sum = (values: number[]) => values.reduce((a, b) => a + b, 0);
 
-function Lines(counts: Counts) {
-  const { from, levels } = counts;
-  const { to, isLive } = range();
+/** The lanes; `history` grows with `heard`. */
+function Lines(counts: Counts & { heard: Totals | undefined }) {
+  const { isLive, from, levels } = counts;
+  const to = endOf(counts);
   const steps = balance(counts);
   const [times, rates, losses] = [steps.map((step) => step.at), steps.map((step) => step.rate), steps.map((step) => step.lost)];
   const [latency, depth, drops] = ["latency", "depth", "drops"].map((name) => levels.map((row) => (row[name] === null ? null : Number(row[name]))));

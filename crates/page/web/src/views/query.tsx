@@ -27,8 +27,12 @@ export function Query() {
     setSeen(text);
     if (text) setTyped(text);
   }
+  const [runs, setRuns] = useState(0);
   if (!text) isReady.value = true;
-  const run = () => set({ sql: typed.trim() || undefined });
+  const run = () => {
+    set({ sql: typed.trim() || undefined });
+    setRuns((old) => old + 1);
+  };
   return (
     <>
       <h1>Query</h1>
@@ -60,7 +64,8 @@ export function Query() {
         </label>
         <span class="muted">Tables: {tables.value.map(({ name, about, columns }, at) => <span key={name}>{at > 0 && ", "}<a title={`${about}: ${columns.join(", ")}`} href={href("/query", { sql: `SELECT * FROM ${name} ORDER BY time DESC LIMIT 20` })}>{name}</a></span>)}</span>
       </p>
-      {text ? <Result text={text} /> : <Empty>No query yet: run the example, or write your own.</Empty>}
+      {text && <Result text={text} run={runs} />}
+      {!text && <Empty>No query yet: run the example, or write your own.</Empty>}
     </>
   );
 }
@@ -72,9 +77,10 @@ interface Rows {
   took: number;
 }
 
-function Result({ text }: { text: string }) {
+/** The result of the query; each `run` asks again. */
+function Result({ text, run }: { text: string; run: number }) {
   const stop = useRef<AbortController>(null);
-  const asked = useAsk<Rows>("sql " + text, async (signal) => {
+  const asked = useAsk<Rows>(`sql ${run} ${text}`, async (signal) => {
     const started = performance.now();
     const own = new AbortController();
     stop.current = own;

@@ -1,4 +1,4 @@
-// One queue on a fine time axis: its depth, the flows in it, the packets that waited.
+// One queue, or all of an interface, on a fine time axis: depth, the flows in it, the packets that waited.
 
 import { depthOf, depthThresholds, thresholds } from "../about";
 import { go, href, set } from "../address";
@@ -10,39 +10,49 @@ import { type Level, Lane } from "../parts/depth";
 import { Depths } from "../parts/depths";
 import { Table } from "../parts/table";
 import { FlowLink, Time } from "../parts/words";
-import { around, range } from "../range";
+import { around, range, timeAsked } from "../range";
 import { flowText } from "../kinds";
-import { type Samples, samples } from "../samples";
+import { type Sample, type Samples, samples } from "../samples";
 import { SECOND, exact, writeSpan } from "../time";
 import { UNKNOWN, bytes, count, duration, permille, plural } from "../units";
 import { queueName } from "./queues";
+import { reportAddress } from "./report";
 
 export const FLOWS_SHOWN = 6;
 
 export function Queue({ node, port, queue }: { node: string; port: string; queue: string }) {
   const id = /^\d{1,10}$/.test(node) ? Number(node) : undefined;
-  const { isLive, from, to } = range();
+  const { isLive } = range();
+  const [when, every] = timeAsked(3_000);
   // Live, ten seconds are enough.
   const window = () => {
     const { isLive, from, to } = range();
     return isLive || to - from > 60n * SECOND ? { from: to - (isLive ? 10n : 60n) * SECOND, to } : { from, to };
   };
-  const asked = useAsk<Samples>(`queue ${node} ${port} ${queue} ${isLive ? "live" : `${from} ${to}`}`, (signal) => samples(id ?? 0, port, queue, window().from, window().to, signal), isLive ? 3_000 : undefined);
+  const find = (signal: AbortSignal) => samples(id ?? 0, port, queue, window().from, window().to, signal);
+  const asked = useAsk<Samples>(`queue ${node} ${port} ${queue} ${when}`, find, every);
   if (id === undefined) return <Empty>A queue has a node, an interface and a queue ID. <a href={href("/queues")}>All queues</a></Empty>;
   const number = (text: string) => (/^\d+$/.test(text) ? Number(text) : null);
+  const called = { node_id: id, egress_interface: number(port), queue_id: queue ? number(queue) : undefined };
   return (
     <>
-      <h1>{queueName({ node_id: id, egress_interface: number(port), queue_id: number(queue) })}</h1>
+      <h1>{queueName(called)}</h1>
       <Answer asked={asked}>{(found) => <Shown node={id} found={found} isLive={isLive} />}</Answer>
     </>
   );
 }
 
+const NO_SAMPLE: Pick<Sample, "depth" | "latency" | "at"> = { depth: null, latency: null, at: 0 };
+
 function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: boolean }) {
   const { samples: all, flows, from, to } = found;
-  const write = (value: number) => depthOf(node, value);
-  const deepest = all.reduce((most, sample) => (sample.depth > most.depth ? sample : most), all[0] ?? { depth: 0, at: 0 });
-  useKeys({ f: () => all.length && set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)) });
+  const write = (value: number | null) => depthOf(node, value);
+  const isKnown = all.some(({ depth }) => depth !== null);
+  // Without depths, the longest wait tells the same moment.
+  const height = (sample: typeof NO_SAMPLE) => sample[isKnown ? "depth" : "latency"] ?? -1;
+  const deepest = all.reduce((most, one) => (height(one) > height(most) ? one : most), all[0] ?? NO_SAMPLE);
+  const goDeepest = () => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n));
+  useKeys({ f: () => all.length && goDeepest() });
   useCopy(() =>
     [`${exact(from)} to ${exact(to)}, deepest ${write(deepest.depth)}`, ...flows.map((flow) => `${permille(flow.share)}  ${flow.flow ? flowText(flow.flow) : "unknown flow"}  longest wait ${duration(flow.longest)}`)].join("\n"),
   );
@@ -66,13 +76,21 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
         <p class="notice">The node used up its report quota during congestion. From then on (cross-hatched) reports are missing; the queue may still be congested.</p>
       )}
       <p class="leads">
-        <button onClick={() => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n))} title="f">Go to the deepest moment</button>{" "}
+        <button onClick={goDeepest} title="f">
+          Go to the {isKnown ? "deepest moment" : "longest wait"}
+        </button>{" "}
         {found.episodes.map((episode) => (
           <span key={episode.id}> <a href={href("/event/" + episode.id)}>congestion of {duration(episode.to - episode.from)}</a></span>
         ))}
       </p>
-      <Lane found={found} write={write} levels={levelsOf(node, found, write)} />
-      <Depths found={found} write={write} />
+      {isKnown ? (
+        <>
+          <Lane found={found} write={write} levels={levelsOf(node, found, write)} />
+          <Depths found={found} write={write} />
+        </>
+      ) : (
+        <p class="notice">These reports contain no queue depth. The waits below are hop latencies.</p>
+      )}
       <Announced found={found} />
       <Table
         caption="Flows in the queue, by reports"
@@ -109,8 +127,12 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
 function levelsOf(node: number, { samples: all }: Samples, write: (depth: number) => string): Level[] {
   const [depths, waits] = [depthThresholds(node), thresholds.value];
   if (!waits) return [];
-  const least = all.reduce<number | null>((least, { depth, latency }) => (latency !== null && latency > waits.trigger_latency && (least === null || depth < least) ? depth : least), null);
-  const most = all.reduce<number | null>((most, { depth, latency }) => (latency !== null && latency < waits.reset_latency && depth > 0 && (most === null || depth > most) ? depth : most), null);
+  const depthsOf = (is: (latency: number) => boolean) =>
+    all.flatMap(({ depth, latency }) => (depth !== null && latency !== null && is(latency) ? [depth] : []));
+  const over = depthsOf((latency) => latency > waits.trigger_latency);
+  const under = depthsOf((latency) => latency < waits.reset_latency).filter((depth) => depth > 0);
+  const least = over.length ? over.reduce((a, b) => Math.min(a, b)) : null;
+  const most = under.length ? under.reduce((a, b) => Math.max(a, b)) : null;
   const level = (name: string, set: number | null, seen: number | null, why: string): Level[] => {
     if (set !== null && (seen === null || set <= seen)) return [{ name, depth: set, told: `${name}: ${write(Math.round(set))}, as configured` }];
     return seen === null ? [] : [{ name, depth: seen, told: `${name}: ${write(seen)}, ${why}` }];
@@ -156,7 +178,11 @@ function Announced({ found: { culprits } }: { found: Samples }) {
 }
 
 export const openPacket = (row: any) => go(packetAddress(row));
-const packetAddress = (row: any) => href("/flow/" + row.flow_id, { ...around(BigInt(row.time), 2n * SECOND), packet: packetName(row) });
+/** The path of a packet, or its report if its flow is unknown. */
+const packetAddress = (row: any) =>
+  row.flow_id === null
+    ? reportAddress({ ...row, node_id: row.reporter, received_at: row.time })
+    : href("/flow/" + row.flow_id, { ...around(BigInt(row.time), 2n * SECOND), packet: packetName(row) });
 
 function Swatch({ at }: { at: number }) {
   return at < FLOWS_SHOWN ? <span class={`flow f${at + 1}`}>{at + 1}</span> : <span class="flow f0">others</span>;

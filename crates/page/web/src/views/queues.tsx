@@ -5,6 +5,7 @@ import { depthOf } from "../about";
 import { go, href, param, set } from "../address";
 import { ask, sql } from "../api";
 import { useAsk } from "../ask";
+import { queuePath } from "../kinds";
 import { node } from "../names";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
@@ -18,11 +19,12 @@ import { UNKNOWN, count, duration, plural } from "../units";
 interface QueueName {
   node_id: number;
   egress_interface: number | null;
-  queue_id: number | null;
+  /** `null`: it has no id; `undefined`: all of the interface. */
+  queue_id: number | null | undefined;
 }
 
 export const queueAddress = (row: QueueName, params = {}) =>
-  href(`/queue/${row.node_id}/${row.egress_interface ?? "-"}/${row.queue_id ?? "-"}`, params);
+  href(queuePath(row.node_id, row.egress_interface, row.queue_id), params);
 
 /** Queues that are shown first, and after "Show 500". */
 const [FEW, MANY] = [100, 500];
@@ -54,7 +56,9 @@ function List({ rows, congested, depths }: { rows: QueueRow[]; congested: Set<st
   const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
   return (
     <>
-    <Over depths={depths} write={(queue, value) => depthOf(queue.node_id, value)} />
+    {depths.queues.length > 0 && (
+      <Over depths={depths} write={(queue, value) => depthOf(queue.node_id, value)} />
+    )}
     <Table
       caption={`${plural(rows.length, "queue")}, deepest first, in whole minutes`}
       rows={rows}
@@ -106,5 +110,8 @@ function Over({ depths, write }: { depths: DepthsOverTime; write: (queue: QueueR
   );
 }
 
-export const queueName = (row: QueueName) =>
-  `${node(row.node_id)} interface ${row.egress_interface ?? UNKNOWN} queue ${row.queue_id ?? UNKNOWN}`;
+/** The name of a queue, or of all queues of an interface. */
+export function queueName({ node_id, egress_interface, queue_id }: QueueName): string {
+  const queue = queue_id === undefined ? ", all queues" : ` queue ${queue_id ?? UNKNOWN}`;
+  return `${node(node_id)} interface ${egress_interface ?? UNKNOWN}${queue}`;
+}

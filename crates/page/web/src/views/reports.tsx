@@ -1,5 +1,6 @@
 // Reports: what became of each, as a balance, and their streams.
 
+import { useState } from "preact/hooks";
 import { href, param, set } from "../address";
 import { ask } from "../api";
 import { useAsk } from "../ask";
@@ -122,15 +123,41 @@ function Newest() {
       <h2>Stored raw reports</h2>
       <p class="choices">
         <label>
-          Node <input size={10} inputMode="numeric" placeholder="any" value={of} onChange={(typed) => set({ node: typed.currentTarget.value.trim() })} />
+          Node <Field size={10} inputMode="numeric" value={of} take={(node) => set({ node })} />
         </label>
         <label>
-          Evidence of event <input size={18} placeholder="any" value={event} onChange={(typed) => set({ event: typed.currentTarget.value.trim() })} />
+          Evidence of event <Field size={18} value={event} take={(event) => set({ event })} />
         </label>
       </p>
       <Answer asked={asked}>{(list) => <Kept list={list} />}</Answer>
       {asked.data?.next && !param("many") && <p><button onClick={() => set({ many: "1" })}>Show 200</button></p>}
     </>
+  );
+}
+
+interface FieldProps {
+  value: string;
+  size: number;
+  inputMode?: "numeric";
+  take: (typed: string) => void;
+}
+
+/** A field whose text is taken with Enter, or when it loses the focus. */
+function Field({ value, take, ...rest }: FieldProps) {
+  const [typed, setTyped] = useState(value);
+  const [seen, setSeen] = useState(value);
+  if (seen !== value) {
+    setSeen(value);
+    setTyped(value);
+  }
+  return (
+    <input
+      {...rest}
+      placeholder="any"
+      value={typed}
+      onInput={(event) => setTyped(event.currentTarget.value)}
+      onChange={(event) => take(event.currentTarget.value.trim())}
+    />
   );
 }
 
