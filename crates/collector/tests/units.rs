@@ -95,6 +95,21 @@ fn times_that_count_steps_are_nanoseconds_in_what_is_concluded() {
 }
 
 #[test]
+fn a_step_or_two_of_a_coarse_clock_is_no_spike() {
+    for (unit, spikes) in [("ns", 1), ("10us", 0)] {
+        let units = NodeUnits { latency: unit.parse().unwrap(), ..NodeUnits::default() };
+        let mut lab = lab(CongestionSettings::default(), [(NodeId(5), units)]);
+        // Ten microseconds each, by the unit of the node.
+        let steps = |latency: u32| if unit == "ns" { latency * 10_000 } else { latency };
+        for latency in [[2; 100].as_slice(), &[3; 5]].concat() {
+            let packet = plain_packet(&flow(1), 64);
+            lab.report(5, &node_report(&packet, hop(5, steps(latency), 0)));
+        }
+        assert_eq!(lab.events(EventKind::LatencySpike).len(), spikes, "{unit}");
+    }
+}
+
+#[test]
 fn queues_in_bytes_come_first_the_deepest_before_the_others() {
     let unit = |queue, cell_bytes| NodeUnits { queue: Some(queue), cell_bytes, ..NodeUnits::default() };
     let units = [

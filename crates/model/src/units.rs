@@ -155,6 +155,12 @@ impl NodeUnits {
 impl Tick {
     /// A nanosecond.
     pub const NANOSECOND: Self = Self(1);
+
+    /// This many of it, nanoseconds.
+    #[must_use]
+    pub fn to_nanos(self, count: u32) -> u64 {
+        u64::from(self.0) * u64::from(count)
+    }
 }
 
 impl Default for Tick {

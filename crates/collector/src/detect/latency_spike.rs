@@ -4,7 +4,7 @@ mod runs;
 mod settings;
 mod spike;
 
-use inband_model::{Event, EventDetail, EventKind, LatencySpike};
+use inband_model::{Event, EventDetail, EventKind, LatencySpike, Units};
 
 use crate::outbox::Outbox;
 use crate::ports::{Ports, Released, Sample};
@@ -22,14 +22,15 @@ pub(crate) type Settings = SpikeSettings;
 #[derive(Debug)]
 pub(crate) struct State {
     settings: SpikeSettings,
+    units: Units,
     spikes: Slots<Spikes>,
 }
 
 impl Detector for State {
     type Settings = Settings;
 
-    fn new(settings: &Settings, _: &Common) -> Self {
-        Self { settings: settings.clone(), spikes: Slots::default() }
+    fn new(settings: &Settings, common: &Common) -> Self {
+        Self { settings: settings.clone(), units: common.units.clone(), spikes: Slots::default() }
     }
 
     fn handle_release(&mut self, released: &Released) {
@@ -40,11 +41,20 @@ impl Detector for State {
     fn handle_hop(&mut self, hop: &Sample<'_>, _: &Ports, outbox: &mut Outbox) {
         let Some(latency) = hop.reading.latency else { return };
         let goes_on = || outbox.is_active(EventKind::LatencySpike, &hop.interface_key());
-        let spikes = self.spikes.at(hop.port.place(), Spikes::new);
+        let spikes = self.spikes.at(hop.port.place(), || Spikes::new(least_ns(&self.settings, &self.units, hop)));
         if let Some((spike, course)) = spikes.record(&self.settings, hop.now(), latency, goes_on) {
             outbox.begin(event(hop, &spike), course);
         }
     }
+}
+
+/// Nanoseconds above the median below which nothing is a spike: four steps of the node's clock, if that is
+/// more than what is set.
+fn least_ns(settings: &SpikeSettings, units: &Units, hop: &Sample<'_>) -> u64 {
+    let units = units.of(hop.reading.hop.node_id);
+    let is_told = hop.reading.metadata.hop_latency.is_some();
+    let step = if is_told { units.latency } else { units.timestamp };
+    settings.least_ns.max(step.to_nanos(4))
 }
 
 fn event(hop: &Sample<'_>, spike: &Spike) -> Event {

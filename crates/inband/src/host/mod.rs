@@ -5,7 +5,7 @@ mod probe;
 mod status;
 mod summary;
 
-use std::io;
+use std::io::{self, Write};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Error};
 use inband::config::ConfigFile;
 use inband_host::{Agent, HostError, HostSettings};
+use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::failure::Failure;
@@ -81,6 +82,9 @@ enum Task {
         /// Settings of those agents [default: those of an agent with the default names]
         #[arg(short, long, value_name = "HOST.TOML")]
         config: Option<PathBuf>,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -96,7 +100,7 @@ Examples:
 /// Runs the agent until it is stopped.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.command {
-        Some(Task::Remove { config }) => return remove(config.as_deref()),
+        Some(Task::Remove { config, json }) => return remove(config.as_deref(), *json),
         Some(Task::Status { config, json }) => return show_status(config.as_deref(), *json),
         Some(Task::Probe { address, config, json }) => {
             return probe_address(*address, config.as_deref(), *json);
@@ -141,7 +145,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let tally = agent.stop().map_err(work)?;
     note!("{}", summary::text(&tally).trim_end());
     if args.json {
-        println!("{}", summary::json(&tally));
+        print(&format!("{}\n", summary::json(&tally)))?;
     }
     Ok(())
 }
@@ -180,14 +184,17 @@ fn probe_address(address: IpAddr, config: Option<&Path>, is_json: bool) -> Resul
             .context("no agent runs here whose settings are to be had: give them with --config")?,
     };
     let (file, settings) = read(&path)?;
-    match probe::run(&settings, address, is_json).map_err(|error| failure(&file, error))? {
+    let (words, is_proven) =
+        probe::run(&settings, address, is_json).map_err(|error| failure(&file, error))?;
+    print(&words)?;
+    match is_proven {
         true => Ok(()),
         false => Err(Failure::Work(Error::msg(format!("flows to {address} get no INT")))),
     }
 }
 
 /// Removes what agents have left behind in this network namespace.
-fn remove(config: Option<&Path>) -> Result<(), Failure> {
+fn remove(config: Option<&Path>, is_json: bool) -> Result<(), Failure> {
     let read = config.map(read).transpose()?;
     let removed =
         inband_host::remove(read.as_ref().map(|(_, settings)| settings)).map_err(|error| match &read {
@@ -196,7 +203,14 @@ fn remove(config: Option<&Path>) -> Result<(), Failure> {
         })?;
     let several = |count: usize| if count == 1 { "" } else { "s" };
     let inband_host::Removed { sinks, shims } = removed;
-    println!("removed {sinks} sink{} and {shims} shim{}", several(sinks), several(shims));
+    if is_json {
+        return print(&format!("{}\n", json!({ "sinks": sinks, "shims": shims })));
+    }
+    print(&format!("removed {sinks} sink{} and {shims} shim{}\n", several(sinks), several(shims)))
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    io::stdout().write_all(text.as_bytes()).context("cannot write the output")?;
     Ok(())
 }
 

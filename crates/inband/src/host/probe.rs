@@ -6,18 +6,15 @@ use std::net::IpAddr;
 use inband_host::{FlowState, HostSettings, PeerAgent, Trial, try_path};
 use serde_json::{Value, json};
 
-/// Tries the path and prints the result; returns whether nothing prevents INT.
+/// Tries the path; returns the result to be printed, and whether nothing prevents INT.
 pub(super) fn run(
     settings: &HostSettings,
     address: IpAddr,
     is_json: bool,
-) -> Result<bool, inband_host::HostError> {
+) -> Result<(String, bool), inband_host::HostError> {
     let trial = try_path(settings, address)?;
-    match is_json {
-        true => println!("{}", json(&trial)),
-        false => print!("{}", text(&trial)),
-    }
-    Ok(trial.state == FlowState::Proven)
+    let words = if is_json { format!("{}\n", json(&trial)) } else { text(&trial) };
+    Ok((words, trial.state == FlowState::Proven))
 }
 
 /// The result as text.

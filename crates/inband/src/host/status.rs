@@ -106,12 +106,10 @@ impl Status {
 pub(super) fn print(shim: &str, is_json: bool) -> Result<(), Failure> {
     let answer = ask(shim).context("no agent runs in this network namespace")?;
     if is_json {
-        print!("{answer}");
-        return Ok(());
+        return super::print(&answer);
     }
     let status: Value = serde_json::from_str(&answer).context("the agent's answer cannot be read")?;
-    print!("{}", text(&status));
-    Ok(())
+    super::print(&text(&status))
 }
 
 /// The file with the settings of the agent whose shims have this name.

@@ -25,8 +25,8 @@ struct Run {
 }
 
 impl Spikes {
-    pub(super) fn new() -> Spikes {
-        Spikes { detector: SpikeDetector::new(), run: Run::default() }
+    pub(super) fn new(least_ns: u64) -> Spikes {
+        Spikes { detector: SpikeDetector::new(least_ns), run: Run::default() }
     }
 
     /// Records a latency; returns the spike to announce, with its course. `goes_on` returns whether the event
@@ -39,7 +39,7 @@ impl Spikes {
         latency: Nanos,
         goes_on: impl FnOnce() -> bool,
     ) -> Option<(Spike, Course)> {
-        let turn = self.detector.record(settings, latency)?;
+        let turn = self.detector.record(latency)?;
         self.run.take(settings, now, turn, goes_on)
     }
 }

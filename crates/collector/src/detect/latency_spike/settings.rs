@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpikeSettings {
-    /// Nanoseconds above the median below which nothing is a spike. Default 10,000; where nodes measure in
-    /// steps of more than 2500, set four of their steps.
+    /// Nanoseconds above the median below which nothing is a spike. Default 10,000, or four of the
+    /// node's units in the names file, if that is more.
     pub least_ns: u64,
     /// Milliseconds without another spike after which it has ended, at least 1,000: spikes in quicker
     /// succession are announced as one. Default 1,000.

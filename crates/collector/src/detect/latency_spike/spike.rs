@@ -2,13 +2,13 @@
 
 use inband_model::Nanos;
 
-use super::settings::SpikeSettings;
-
 /// The latest latencies of a port, and the outliers among them.
 #[derive(Debug)]
 pub(super) struct SpikeDetector {
     /// Nanoseconds; longer than four seconds counts as four seconds.
     samples: Box<[u32; SAMPLES]>,
+    /// Nanoseconds above the median below which nothing is a spike.
+    least_ns: u64,
     filled: usize,
     next: usize,
     usual: Option<Usual>,
@@ -52,9 +52,11 @@ pub(super) enum Turn {
 }
 
 impl SpikeDetector {
-    pub(super) fn new() -> SpikeDetector {
+    /// A detector for which nothing below `least_ns` above the median is a spike.
+    pub(super) fn new(least_ns: u64) -> SpikeDetector {
         SpikeDetector {
             samples: Box::new([0; SAMPLES]),
+            least_ns,
             filled: 0,
             next: 0,
             usual: None,
@@ -68,9 +70,9 @@ impl SpikeDetector {
 
     /// Records a latency; returns a turn when a spike begins, continues or ends.
     #[inline]
-    pub(super) fn record(&mut self, settings: &SpikeSettings, latency: Nanos) -> Option<Turn> {
+    pub(super) fn record(&mut self, latency: Nanos) -> Option<Turn> {
         let latency = u32::try_from(latency.0).unwrap_or(u32::MAX);
-        let spike = if self.filled < MIN_SAMPLES { None } else { self.judge(settings, latency) };
+        let spike = if self.filled < MIN_SAMPLES { None } else { self.judge(latency) };
         self.samples[self.next] = latency;
         self.next = (self.next + 1) % SAMPLES;
         self.filled = (self.filled + 1).min(SAMPLES);
@@ -79,9 +81,9 @@ impl SpikeDetector {
     }
 
     #[inline]
-    fn judge(&mut self, settings: &SpikeSettings, latency: u32) -> Option<Turn> {
-        let usual = self.usual(settings, latency);
-        let stands_out = usual.is_exceeded(settings, latency);
+    fn judge(&mut self, latency: u32) -> Option<Turn> {
+        let usual = self.usual(latency);
+        let stands_out = usual.is_exceeded(self.least_ns, latency);
         self.stood_out = (self.stood_out << 1 | u8::from(stands_out)) & LATEST;
         if self.stood_out == 0 {
             let peak = std::mem::take(&mut self.peak);
@@ -106,9 +108,9 @@ impl SpikeDetector {
 
     /// The usual latencies: recomputed from time to time, and sooner for an apparent outlier.
     #[inline]
-    fn usual(&mut self, settings: &SpikeSettings, latency: u32) -> Usual {
+    fn usual(&mut self, latency: u32) -> Usual {
         if let Some(usual) = self.usual {
-            let seems_to_stand_out = u64::from(latency) >= u64::from(usual.median) + settings.least_ns;
+            let seems_to_stand_out = u64::from(latency) >= u64::from(usual.median) + self.least_ns;
             let renew_after = if seems_to_stand_out { RENEW_AFTER } else { SAMPLES };
             if self.samples_since_usual < renew_after {
                 return usual;
@@ -146,10 +148,10 @@ impl Usual {
 
     /// Whether a latency is above the median by 6 standard deviations, estimated as 1.4826 times the median
     /// deviation each, and by the least that matters.
-    fn is_exceeded(self, settings: &SpikeSettings, latency: u32) -> bool {
+    fn is_exceeded(self, least_ns: u64, latency: u32) -> bool {
         let above = u64::from(latency.saturating_sub(self.median));
         let usual = u64::from(self.median_deviation) * SIX_DEVIATIONS.0 / SIX_DEVIATIONS.1;
-        above > usual && above >= settings.least_ns
+        above > usual && above >= least_ns
     }
 }
 

@@ -41,7 +41,7 @@ fn ten_microseconds_above_the_median_stand_out_and_less_does_not() {
 fn where_latencies_scatter_more_must_be_exceeded() {
     // The median is 100,000 and the median deviation 10,000: six deviations are 88,956.
     let scattered = |latency| {
-        let mut detector = SpikeDetector::new();
+        let mut detector = SpikeDetector::new(SpikeSettings::default().least_ns);
         record(&mut detector, &[90_000, 100_000, 110_000, 100_000].repeat(128));
         record(&mut detector, &[88_000, 112_000].repeat(192));
         record(&mut detector, &[latency; 3]).len()
@@ -65,8 +65,7 @@ fn a_spike_is_told_once_until_it_is_over() {
 fn the_end_of_a_spike_tells_its_peak_and_its_samples() {
     let mut detector = calm();
     record(&mut detector, &[20_000, 25_000, 20_000, 20_000]);
-    let settings = SpikeSettings::default();
-    let turns: Vec<Turn> = (0..5).filter_map(|_| detector.record(&settings, Nanos(1_000))).collect();
+    let turns: Vec<Turn> = (0..5).filter_map(|_| detector.record(Nanos(1_000))).collect();
 
     let spike = Spike {
         latency: Nanos(25_000),
@@ -90,7 +89,7 @@ fn a_latency_that_stays_high_becomes_usual() {
 
 #[test]
 fn too_few_samples_say_nothing() {
-    let mut detector = SpikeDetector::new();
+    let mut detector = SpikeDetector::new(SpikeSettings::default().least_ns);
     record(&mut detector, &[1_000; 61]);
 
     assert_eq!(record(&mut detector, &[90_000; 3]), []);
@@ -105,15 +104,14 @@ fn a_latency_beyond_all_measure_does_no_harm() {
 
 /// A port whose latency is about a microsecond.
 fn calm() -> SpikeDetector {
-    let mut detector = SpikeDetector::new();
+    let mut detector = SpikeDetector::new(SpikeSettings::default().least_ns);
     record(&mut detector, &[900, 1_000, 1_100, 1_000].repeat(32));
     record(&mut detector, &[900, 1_100].repeat(16));
     detector
 }
 
 fn record(detector: &mut SpikeDetector, latencies: &[u64]) -> Vec<Spike> {
-    let settings = SpikeSettings::default();
-    let turns = latencies.iter().filter_map(|latency| detector.record(&settings, Nanos(*latency)));
+    let turns = latencies.iter().filter_map(|latency| detector.record(Nanos(*latency)));
     let begins = |turn| match turn {
         Turn::Begins(spike) => Some(spike),
         Turn::GoesOn(_) | Turn::Ends(_) => None,
