@@ -59,6 +59,15 @@ impl StoreError {
         move |source| StoreError::Io { what, path: path.to_owned(), source }
     }
 
+    /// The error of the operating system, if that is the cause.
+    pub(crate) fn of_system(&self) -> Option<&io::Error> {
+        match self {
+            StoreError::Io { source, .. } => Some(source),
+            StoreError::Segment { source: ParquetError::External(cause), .. } => cause.downcast_ref(),
+            _ => None,
+        }
+    }
+
     /// Adds the segment to an error.
     pub(crate) fn segment(what: &'static str, path: &Path) -> impl FnOnce(ParquetError) -> StoreError {
         move |source| StoreError::Segment { what, path: path.to_owned(), source }

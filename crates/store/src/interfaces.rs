@@ -91,6 +91,7 @@ impl History {
         if budget.is_late() {
             return Err(QueryError::Time(limits.time));
         }
+        self.check_shortage().map_err(QueryError::Store)?;
         if parts.iter().any(|part| part.is_too_large) {
             return Err(QueryError::Memory(limits.memory_bytes));
         }

@@ -68,6 +68,7 @@ impl History {
             });
             more.iter().for_each(|part| spread.merge(&part.spread));
         }
+        self.check_shortage().map_err(QueryError::Store)?;
         match budget.is_late() {
             true => Err(QueryError::Time(limits.time)),
             false => Ok(spread),

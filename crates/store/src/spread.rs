@@ -97,6 +97,7 @@ impl History {
         if budget.is_late() {
             return Err(QueryError::Time(limits.time));
         }
+        self.check_shortage().map_err(QueryError::Store)?;
         let mut whole = Spread::default();
         parts.iter().for_each(|part| whole.merge(part));
         Ok(whole)
