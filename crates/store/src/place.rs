@@ -17,7 +17,10 @@ use crate::tally::Counters;
 pub(crate) struct Place {
     root: PathBuf,
     counters: Arc<Counters>,
+    /// Locked while the file system is asked, which may take long.
     held: Mutex<Held>,
+    /// Locked only to read or replace what was found last.
+    known: Mutex<Known>,
 }
 
 #[derive(Debug)]
@@ -25,6 +28,11 @@ struct Held {
     /// Excludes other processes.
     lock: File,
     identity: Identity,
+}
+
+/// What was found when the directory was last looked at.
+#[derive(Debug, Default)]
+struct Known {
     /// How often the directory was lost permanently.
     turn: u64,
     missing: Option<Missing>,
@@ -48,11 +56,12 @@ impl Place {
     /// Creates the directory if needed, and locks it.
     pub(crate) fn take(root: &Path, counters: Arc<Counters>) -> Result<Self, StoreError> {
         let (lock, identity) = take(root)?;
-        let held = Held { lock, identity, turn: 0, missing: None, healed: None };
-        Ok(Self { root: root.to_owned(), counters, held: Mutex::new(held) })
+        let held = Mutex::new(Held { lock, identity });
+        Ok(Self { root: root.to_owned(), counters, held, known: Mutex::default() })
     }
 
-    /// Whether the locked directory is in place, or another one could be locked instead.
+    /// Whether the locked directory is in place, or another one could be locked instead. It waits for the
+    /// file system.
     ///
     /// When it is lost, everything stored in it counts as gone; when the same directory returns, nothing
     /// does.
@@ -60,63 +69,87 @@ impl Place {
         let mut held = self.held();
         let found = identity(&self.root);
         if found.as_ref().is_ok_and(|found| *found == held.identity) {
-            if let Some(missing) = held.missing.take() {
-                self.counters.gone.store(missing.gone, Ordering::Release);
-                held.turn -= 1;
-                held.healed = Some((Instant::now(), format!("{}; it is back", missing.why)));
-            }
+            self.known().come_back(&self.counters);
             return true;
         }
-        if held.missing.is_none() {
-            let why = match found {
-                Ok(_) => format!("{} was replaced", self.root.display()),
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    format!("{} was removed, or a part of it", self.root.display())
-                }
-                Err(error) => format!("{} cannot be read: {error}", self.root.display()),
-            };
-            let stored = self.counters.stored.load(Ordering::Acquire);
-            let gone = self.counters.gone.swap(stored, Ordering::AcqRel);
-            held.missing = Some(Missing { since: Instant::now(), why, gone });
-            held.turn += 1;
-        }
-        self.take_again(&mut held)
+        let missing_for = {
+            let mut known = self.known();
+            if known.missing.is_none() {
+                let why = match found {
+                    Ok(_) => format!("{} was replaced", self.root.display()),
+                    Err(error) if error.kind() == ErrorKind::NotFound => {
+                        format!("{} was removed, or a part of it", self.root.display())
+                    }
+                    Err(error) => format!("{} cannot be read: {error}", self.root.display()),
+                };
+                known.lose(why, &self.counters);
+            }
+            known.missing_for()
+        };
+        // Moving another directory here leaves a moment without one.
+        missing_for >= TAKE_AGAIN_AFTER && self.take_again(&mut held)
     }
 
-    /// Why the directory cannot be written; `None` if it can. A loss is reported for a while after it has
-    /// healed.
+    /// Why the directory could not be written when it was last looked at; `None` if it could. A loss is
+    /// reported for a while after it has healed. Never waits for the file system.
     pub(crate) fn trouble(&self) -> Option<String> {
-        self.watch();
-        let held = self.held();
-        if let Some(missing) = &held.missing {
+        let known = self.known();
+        if let Some(missing) = &known.missing {
             return Some(missing.why.clone());
         }
-        let (since, why) = held.healed.as_ref()?;
+        let (since, why) = known.healed.as_ref()?;
         (since.elapsed() < TELL_FOR).then(|| why.clone())
     }
 
-    /// How often the directory was lost: rows stored in an earlier turn are gone.
+    /// How often the directory was lost: rows stored in an earlier turn are gone. Never waits for the file
+    /// system.
     pub(crate) fn turn(&self) -> u64 {
-        self.held().turn
+        self.known().turn
     }
 
     /// Locks the directory that is in its place, or recreates it.
     fn take_again(&self, held: &mut Held) -> bool {
-        let Some(missing) = &held.missing else { return true };
-        // Moving another directory here leaves a moment without one.
-        if missing.since.elapsed() < TAKE_AGAIN_AFTER {
-            return false;
-        }
         let Ok((lock, identity)) = take(&self.root) else { return false };
-        let why = format!("{}; written again, what it held is gone", missing.why);
-        (held.lock, held.identity, held.missing) = (lock, identity, None);
-        held.healed = Some((Instant::now(), why));
+        (held.lock, held.identity) = (lock, identity);
+        let mut known = self.known();
+        if let Some(missing) = known.missing.take() {
+            let why = format!("{}; written again, what it held is gone", missing.why);
+            known.healed = Some((Instant::now(), why));
+        }
         true
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
         // The state is valid at any time.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        // It is valid at any time.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    /// The directory is missing, and everything in it is gone.
+    fn lose(&mut self, why: String, counters: &Counters) {
+        let stored = counters.stored.load(Ordering::Acquire);
+        let gone = counters.gone.swap(stored, Ordering::AcqRel);
+        self.missing = Some(Missing { since: Instant::now(), why, gone });
+        self.turn += 1;
+    }
+
+    /// The directory is in place; if it was missing, nothing in it is gone.
+    fn come_back(&mut self, counters: &Counters) {
+        let Some(missing) = self.missing.take() else { return };
+        counters.gone.store(missing.gone, Ordering::Release);
+        self.turn -= 1;
+        self.healed = Some((Instant::now(), format!("{}; it is back", missing.why)));
+    }
+
+    /// How long the directory has been missing; 0 if it is not.
+    fn missing_for(&self) -> Duration {
+        self.missing.as_ref().map_or(Duration::ZERO, |missing| missing.since.elapsed())
     }
 }
 
@@ -159,3 +192,6 @@ pub(crate) fn file_identity(path: &Path) -> io::Result<(u64, u64)> {
 const TAKE_AGAIN_AFTER: Duration = Duration::from_millis(500);
 /// How long a lost directory is reported.
 const TELL_FOR: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests;

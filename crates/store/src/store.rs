@@ -215,10 +215,9 @@ impl Store {
         self.settings.max_size_bytes
     }
 
-    /// The counts of reports so far.
+    /// The counts of reports so far. Never waits for the disk.
     #[must_use]
     pub fn tally(&self) -> Tally {
-        self.place.watch();
         let is_in_segment = |damage: &&Damage| damage.file.extension().is_some_and(|kind| kind == "parquet");
         let findings = self.notes.findings();
         let damaged_places = findings.damage.iter().filter(is_in_segment).count() as u64;
@@ -233,7 +232,8 @@ impl Store {
         self.notes.findings()
     }
 
-    /// What keeps history from being written; `None` if nothing does.
+    /// What keeps history from being written, as found within the last fraction of a second; `None` if nothing
+    /// does. Never waits for the disk.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.place.trouble().or_else(|| self.trouble.text())
@@ -250,6 +250,7 @@ impl Store {
     /// Makes everything durable and writes it to segments; returns the final counts.
     pub fn close(mut self) -> Tally {
         self.finish();
+        self.place.watch();
         self.tally()
     }
 
