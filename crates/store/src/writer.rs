@@ -209,7 +209,7 @@ impl Writer {
     fn create_log(&mut self) -> io::Result<OpenLog> {
         let generation = self.next_generation;
         let path = layout::log_file(&self.settings.path, generation);
-        if !self.place.watch() {
+        if !self.find_place() {
             return Err(io::ErrorKind::NotFound.into());
         }
         let turn = self.place.turn();
@@ -246,6 +246,20 @@ impl Writer {
             durable_bytes: header.len() as u64,
             is_broken: false,
         })
+    }
+
+    /// Waits some seconds for a directory that is missing: it may be back, or recreated, in a moment. Batches
+    /// queue up meanwhile.
+    fn find_place(&self) -> bool {
+        loop {
+            if self.place.watch() {
+                return true;
+            }
+            if self.place.missing_for() >= MISSING_PATIENCE {
+                return false;
+            }
+            thread::sleep(MISSING_PAUSE);
+        }
     }
 
     fn log_directory(&self) -> PathBuf {
@@ -336,6 +350,9 @@ impl Writer {
 const IDLE: Duration = WATCH_EVERY;
 /// How often the directory is checked.
 const WATCH_EVERY: Duration = Duration::from_millis(200);
+/// How long a batch waits for a directory since it is missing, and the pause between two attempts.
+const MISSING_PATIENCE: Duration = Duration::from_secs(3);
+const MISSING_PAUSE: Duration = Duration::from_millis(20);
 /// Maximum lost logs whose rows are kept in memory.
 const MAX_RESCUED: usize = 2;
 /// Pause between attempts to reach the flusher.
