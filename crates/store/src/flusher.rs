@@ -56,6 +56,8 @@ pub(crate) struct Flusher {
     pub(crate) trouble: Arc<Trouble>,
     pub(crate) decoded: Arc<DecodedLogs>,
     pub(crate) today: Today,
+    /// The store closes and a log could not be flushed: it and all later ones are left for the next start.
+    pub(crate) has_given_up: bool,
 }
 
 /// State shared by the threads of a store.
@@ -108,7 +110,10 @@ impl Flusher {
 
     /// Retries until it succeeds. A log is never skipped for later ones: readers take the oldest log as the
     /// end of what is in segments.
-    fn work(&self, mut job: Job) {
+    fn work(&mut self, mut job: Job) {
+        if self.has_given_up {
+            return self.leave(&job);
+        }
         job.memory.sort();
         let begun = Instant::now();
         while let Err(error) = self.flush(&job) {
@@ -118,7 +123,8 @@ impl Flusher {
             // A directory that is gone can be recreated in a moment.
             let is_given_up = !matches!(error, StoreError::Gone(_)) || begun.elapsed() >= GIVE_UP_AFTER;
             if self.signals.is_closing.load(Ordering::Acquire) && is_given_up {
-                return count(&self.counters.failed, job.waiting);
+                self.has_given_up = true;
+                return self.leave(&job);
             }
             // Removing old hours may free space.
             self.retain();
@@ -137,6 +143,15 @@ impl Flusher {
             *spare = Some(job.memory);
         }
         self.retain();
+    }
+
+    /// Leaves a log for the next start. Rows that are only in memory are lost.
+    fn leave(&self, job: &Job) {
+        count(&self.counters.failed, job.waiting);
+        let has_log = layout::log_file(&self.settings.path, job.generation).exists();
+        if !has_log && job.turn == self.place.turn() {
+            count(&self.counters.gone, job.stored);
+        }
     }
 
     fn flush(&self, job: &Job) -> Result<(), StoreError> {

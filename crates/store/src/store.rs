@@ -99,6 +99,7 @@ impl Store {
             trouble: Arc::clone(&trouble),
             decoded: Arc::clone(&decoded),
             today: Today::start(),
+            has_given_up: false,
         };
         let writer = Writer {
             settings: settings.clone(),

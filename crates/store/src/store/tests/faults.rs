@@ -165,6 +165,28 @@ fn segments_that_cannot_be_written_stay_in_their_log_until_they_can() {
 }
 
 #[test]
+fn later_logs_are_left_with_one_that_could_not_be_flushed_at_the_end() {
+    let folder = Folder::new();
+    // A file in the place of the directory of the first log's hour.
+    let day = folder.path().join("observations/date=2023-11-14");
+    fs::create_dir_all(&day).unwrap();
+    fs::write(day.join("hour=21"), b"").unwrap();
+    let settings = StoreSettings { segment_rows: 10, ..folder.settings() };
+    let store = Store::open(settings).unwrap();
+    assert_eq!(store.offer(reports(0, 10)), Offered::Queued);
+    store.sync();
+    // An hour later.
+    assert_eq!(store.offer(reports(3_600_000, 10)), Offered::Queued);
+    store.sync();
+
+    let tally = store.close();
+
+    assert_eq!((tally.stored, tally.failed), (20, 0));
+    let found = integers(&History::open(folder.path()).unwrap(), "sequence");
+    assert_eq!(found, (0..10).chain(3_600_000..3_600_010).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_file_size_limit_is_a_full_disk() {
     let folder = Folder::new();
     let program = env::current_exe().unwrap();
