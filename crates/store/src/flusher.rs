@@ -13,6 +13,7 @@ use inband_model::table::{
 };
 use inband_model::{HopColumns, Nanos, ReportRecord};
 
+use crate::batch::Amount;
 use crate::bursts::bursts;
 use crate::civil::Hour;
 use crate::decoded::DecodedLogs;
@@ -40,8 +41,8 @@ pub(crate) struct Job {
     pub(crate) turn: u64,
     /// Reports counted as stored since they were durable in the log.
     pub(crate) stored: u64,
-    /// Reports counted as waiting: the log was lost before they were durable.
-    pub(crate) waiting: u64,
+    /// Rows whose reports count as waiting: the log was lost before they were durable.
+    pub(crate) waiting: Amount,
 }
 
 /// Makes segments of logs, one log at a time, in its own thread.
@@ -131,7 +132,7 @@ impl Flusher {
             std::thread::sleep(RETRY_AFTER);
         }
         self.decoded.forget(job.generation);
-        count(&self.counters.stored, job.waiting);
+        count(&self.counters.stored, job.waiting.reports);
         if job.turn != self.place.turn() {
             // They were gone with their log, and are on disk again.
             discount(&self.counters.gone, job.stored);
@@ -147,7 +148,7 @@ impl Flusher {
 
     /// Leaves a log for the next start. Rows that are only in memory are lost.
     fn leave(&self, job: &Job) {
-        count(&self.counters.failed, job.waiting);
+        self.counters.fail(job.waiting);
         let has_log = layout::log_file(&self.settings.path, job.generation).exists();
         if !has_log && job.turn == self.place.turn() {
             count(&self.counters.gone, job.stored);

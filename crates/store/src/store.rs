@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use inband_model::HopColumns;
 use inband_model::table::shapes;
 
-use crate::batch::Batch;
+use crate::batch::{Amount, Batch};
 use crate::damage::{Damage, Findings, Notes};
 use crate::decoded::{DecodedLogs, damage_of_log};
 use crate::disk::{Disk, RealDisk};
@@ -149,8 +149,8 @@ impl Store {
 
     /// Offers a batch. Never waits.
     pub fn offer(&self, batch: Batch) -> Offered {
-        let (rows, reports) = (batch.weight(), batch.reports);
-        count(&self.counters.offered, reports);
+        let (rows, amount) = (batch.weight(), batch.amount());
+        count(&self.counters.offered, amount.reports);
         let waiting = self.waiting_rows.fetch_add(rows, Ordering::AcqRel);
         let fits = waiting + rows <= self.settings.queue_rows;
         let commands = self.commands.as_ref().filter(|_| fits);
@@ -158,14 +158,14 @@ impl Store {
             return Offered::Queued;
         }
         self.waiting_rows.fetch_sub(rows, Ordering::AcqRel);
-        count(&self.counters.shed, reports);
+        self.counters.shed(amount);
         Offered::Shed
     }
 
     /// Offers a batch, waiting for room. A batch that is larger than the queue goes in alone.
     pub fn put(&self, batch: Batch) -> Offered {
-        let (rows, reports) = (batch.weight(), batch.reports);
-        count(&self.counters.offered, reports);
+        let (rows, amount) = (batch.weight(), batch.amount());
+        count(&self.counters.offered, amount.reports);
         let fits = || {
             let waiting = self.waiting_rows.load(Ordering::Acquire);
             waiting == 0 || waiting + rows <= self.settings.queue_rows
@@ -179,7 +179,7 @@ impl Store {
             return Offered::Queued;
         }
         self.waiting_rows.fetch_sub(rows, Ordering::AcqRel);
-        count(&self.counters.shed, reports);
+        self.counters.shed(amount);
         Offered::Shed
     }
 
@@ -290,7 +290,7 @@ fn recover(root: &Path, counters: &Counters, notes: &Notes) -> Result<Vec<Job>, 
             count(&counters.torn_bytes, outcome.torn as u64);
             cut(&path, (bytes.len() - outcome.torn) as u64).map_err(StoreError::io("cut", &path))?;
         }
-        jobs.push(Job { generation, memory, turn: 0, stored: 0, waiting: 0 });
+        jobs.push(Job { generation, memory, turn: 0, stored: 0, waiting: Amount::default() });
     }
     Ok(jobs)
 }

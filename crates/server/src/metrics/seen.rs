@@ -254,6 +254,10 @@ fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
     let lost = lost.map(|(reason, count)| Sample::new([("reason", reason.to_owned())], count));
     let help = "Individual reports the store lost: the disk did not take them, or too much was waiting.";
     let lost = Family::counter("inband_store_lost_reports_total", help).with(lost);
+    let others = [("disk", tally.others_failed), ("queue", tally.others_shed)];
+    let others = others.map(|(reason, count)| Sample::new([("reason", reason.to_owned())], count));
+    let help = "Paths, events, ledgers and reports behind events that the store lost, by the same reasons.";
+    let others = Family::counter("inband_store_lost_rows_total", help).with(others);
     let help = "Individual reports that are on their way to the disk.";
     let waiting = Family::gauge("inband_store_waiting_reports", help).of(tally.waiting);
     let counters = [
@@ -299,7 +303,7 @@ fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
     let decoded = Family::gauge("inband_store_decoded_bytes", help).of(tally.decoded_bytes);
     let help = "Memory of the footers of segments that questions share, bytes.";
     let footers = Family::gauge("inband_store_footer_bytes", help).of(tally.footer_bytes);
-    [up, lost, waiting, decoded, footers].into_iter().chain(counters).collect()
+    [up, lost, others, waiting, decoded, footers].into_iter().chain(counters).collect()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a gauge is a 64-bit float")]

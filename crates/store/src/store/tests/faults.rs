@@ -9,9 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use inband_model::LedgerView;
+
+use crate::batch::Batch;
 use crate::disk::{Disk, LogFile, RealDisk};
 use crate::history::History;
-use crate::sample::{Folder, integers, reports};
+use crate::sample::{Folder, START, integers, reports};
 use crate::settings::StoreSettings;
 use crate::store::{Offered, Store};
 use crate::tally::Tally;
@@ -118,6 +121,23 @@ fn reports_of_a_sync_that_failed_are_not_acknowledged_and_not_kept() {
     assert_eq!((tally.stored, tally.failed), (20, 10));
     let expected: Vec<i64> = (0..10).chain(20..30).collect();
     assert_eq!(integers(&History::open(folder.path()).unwrap(), "sequence"), expected);
+}
+
+#[test]
+fn rows_of_other_tables_that_are_lost_are_counted_beside_the_reports() {
+    let (folder, disk) = (Folder::new(), played());
+    let settings = StoreSettings { queue_rows: 100, ..folder.settings() };
+    let store = Store::open_on(settings, disk.clone()).unwrap();
+    let ledgers = || Batch { ledgers: vec![(START, LedgerView::default()); 3], ..reports(0, 10) };
+    disk.failing_syncs.store(1, Ordering::SeqCst);
+    assert_eq!(store.offer(ledgers()), Offered::Queued);
+    store.sync();
+    assert_eq!(store.offer(Batch { ledgers: ledgers().ledgers, ..reports(10, 100) }), Offered::Shed);
+
+    let tally = store.close();
+
+    assert_eq!((tally.failed, tally.others_failed), (10, 3));
+    assert_eq!((tally.shed, tally.others_shed), (100, 3));
 }
 
 #[test]
