@@ -45,6 +45,9 @@ pub enum StoreError {
     /// Another process writes to this store.
     #[error("{path} is in use by another process", path = .0.display())]
     InUse(PathBuf),
+    /// A log is of a version that this program does not know.
+    #[error("{path} is a log of another version of this program", path = .0.display())]
+    OtherVersion(PathBuf),
     /// The directory was removed or replaced while in use.
     #[error("{path} was removed or replaced", path = .0.display())]
     Gone(PathBuf),

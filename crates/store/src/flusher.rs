@@ -43,6 +43,8 @@ pub(crate) struct Job {
     pub(crate) stored: u64,
     /// Rows whose reports count as waiting: the log was lost before they were durable.
     pub(crate) waiting: Amount,
+    /// A part of the log could not be read.
+    pub(crate) is_damaged: bool,
 }
 
 /// Makes segments of logs, one log at a time, in its own thread.
@@ -194,7 +196,12 @@ pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreErro
     write_table(settings, &LINK_MINUTES, &links, *generation, |row| row.minute)?;
     write_table(settings, &TOTALS, &totals, *generation, |row| row.second)?;
     let log = layout::log_file(&settings.path, *generation);
-    match fs::remove_file(&log) {
+    // What could not be read may still be of use.
+    let done = match job.is_damaged {
+        true => fs::rename(&log, log.with_extension(layout::DAMAGED)),
+        false => fs::remove_file(&log),
+    };
+    match done {
         // It was lost with its directory.
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         other => other.map_err(StoreError::io("remove", &log))?,

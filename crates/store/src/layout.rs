@@ -58,9 +58,18 @@ pub(crate) fn merged_file(beside: &Path, first: Generation, last: Generation) ->
 
 /// The logs, oldest first.
 pub(crate) fn logs(root: &Path) -> Result<Vec<(Generation, PathBuf)>, StoreError> {
+    logs_with(root, "log")
+}
+
+/// The damaged logs that have become segments as far as they could be read, oldest first.
+pub(crate) fn damaged_logs(root: &Path) -> Result<Vec<(Generation, PathBuf)>, StoreError> {
+    logs_with(root, DAMAGED)
+}
+
+fn logs_with(root: &Path, extension: &str) -> Result<Vec<(Generation, PathBuf)>, StoreError> {
     let entries = entries(&log_directory(root))?;
     let mut logs: Vec<_> =
-        entries.iter().filter_map(|entry| Some((number(entry, "log")?, entry.path()))).collect();
+        entries.iter().filter_map(|entry| Some((number(entry, extension)?, entry.path()))).collect();
     logs.sort();
     Ok(logs)
 }
@@ -190,6 +199,8 @@ fn generation(digits: &str) -> Option<Generation> {
 pub(crate) const UNFINISHED: &str = "unfinished";
 /// Extension of a file that has been replaced.
 pub(crate) const REPLACED: &str = "replaced";
+/// Extension of a damaged log whose readable rows are in segments.
+pub(crate) const DAMAGED: &str = "damaged";
 
 #[cfg(test)]
 mod tests;

@@ -66,7 +66,7 @@ impl Store {
     /// Opens or creates the store in a directory, and recovers logs that an earlier process left.
     ///
     /// # Errors
-    /// The directory cannot be used, or another process uses it.
+    /// The directory cannot be used, another process uses it, or a log is of an unknown version.
     pub fn open(settings: StoreSettings) -> Result<Store, StoreError> {
         Store::open_on(settings, RealDisk)
     }
@@ -74,7 +74,7 @@ impl Store {
     /// Opens the store like [`open`](Store::open), with the log written through `disk`.
     ///
     /// # Errors
-    /// The directory cannot be used, or another process uses it.
+    /// The directory cannot be used, another process uses it, or a log is of an unknown version.
     pub fn open_on(settings: StoreSettings, disk: impl Disk) -> Result<Store, StoreError> {
         let root = &settings.path;
         let counters = Arc::new(Counters::default());
@@ -282,6 +282,9 @@ fn recover(root: &Path, counters: &Counters, notes: &Notes) -> Result<Vec<Job>, 
             reports += batch.reports;
             drop(memory.add(batch));
         });
+        if memory.is_empty() && log::has_other_version(&bytes) {
+            return Err(StoreError::OtherVersion(path));
+        }
         count(&counters.recovered, reports);
         count(&counters.damaged_blocks, outcome.damaged.len() as u64);
         damage_of_log(&path, &outcome).iter().for_each(|damage| notes.note(damage));
@@ -290,7 +293,8 @@ fn recover(root: &Path, counters: &Counters, notes: &Notes) -> Result<Vec<Job>, 
             count(&counters.torn_bytes, outcome.torn as u64);
             cut(&path, (bytes.len() - outcome.torn) as u64).map_err(StoreError::io("cut", &path))?;
         }
-        jobs.push(Job { generation, memory, turn: 0, stored: 0, waiting: Amount::default() });
+        let (waiting, is_damaged) = (Amount::default(), !outcome.damaged.is_empty());
+        jobs.push(Job { generation, memory, turn: 0, stored: 0, waiting, is_damaged });
     }
     Ok(jobs)
 }
@@ -302,7 +306,8 @@ fn cut(path: &Path, length: u64) -> std::io::Result<()> {
 }
 
 fn last_generation(root: &Path, tables: &[&str]) -> Result<Generation, StoreError> {
-    let mut last = layout::logs(root)?.last().map_or(0, |(generation, _)| *generation);
+    let logs = layout::logs(root)?.into_iter().chain(layout::damaged_logs(root)?);
+    let mut last = logs.map(|(generation, _)| generation).max().unwrap_or(0);
     for table in tables {
         let segments = layout::segments(root, table)?;
         last = segments.iter().map(|segment| segment.generation).fold(last, u64::max);

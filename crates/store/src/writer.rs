@@ -146,7 +146,8 @@ impl Writer {
         let Some(open) = self.open.take() else { return };
         let OpenLog { generation, memory, turn, reports: stored, group, .. } = open;
         if self.rescued.len() < MAX_RESCUED {
-            self.rescued.push_back(Job { generation, memory, turn, stored, waiting: group.amount });
+            let (waiting, is_damaged) = (group.amount, false);
+            self.rescued.push_back(Job { generation, memory, turn, stored, waiting, is_damaged });
         } else {
             self.counters.fail(group.amount);
         }
@@ -336,7 +337,8 @@ impl Writer {
         }
         let memory = std::mem::take(&mut open.memory);
         let OpenLog { generation, turn, reports: stored, .. } = open;
-        let job = Job { generation, memory, turn, stored, waiting: Amount::default() };
+        let (waiting, is_damaged) = (Amount::default(), false);
+        let job = Job { generation, memory, turn, stored, waiting, is_damaged };
         if wait {
             // The flusher ends only after the writer, so the job arrives.
             return self.jobs.send(job).is_ok();
