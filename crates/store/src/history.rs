@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use inband_model::Nanos;
@@ -16,11 +17,13 @@ use inband_model::table::{
     SECONDS, Shape, TOTALS, Table, shapes,
 };
 
+use crate::budget::Budget;
 use crate::damage::{Damage, Findings, Notes};
 use crate::decoded::{DecodedLogs, LogPart, LogRows};
 use crate::error::StoreError;
 use crate::footers::Footers;
 use crate::layout::{self, SegmentFile};
+use crate::question::Limits;
 use crate::range::TimeRange;
 use crate::segment::SegmentReader;
 use crate::shortage::Shortage;
@@ -40,6 +43,8 @@ pub struct History {
     notes: Notes,
     shortage: Shortage,
     footers: Arc<Footers>,
+    /// Ends all questions when set.
+    stop: Arc<AtomicBool>,
 }
 
 impl History {
@@ -101,7 +106,17 @@ impl History {
         damage.iter().for_each(|damage| notes.note(damage));
         let (root, logs, notes) = (root.to_owned(), Arc::new(rows), notes.clone());
         let (shortage, footers) = (Shortage::default(), Arc::clone(footers));
-        Ok(Some(History { root, segments, logs, notes, shortage, footers }))
+        Ok(Some(History { root, segments, logs, notes, shortage, footers, stop: Arc::default() }))
+    }
+
+    /// Ends questions soon after `stop` is set, as if their time were up.
+    pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = stop;
+    }
+
+    /// The budget of a question.
+    pub(crate) fn budget(&self, limits: Limits) -> Budget {
+        Budget::until(limits, Arc::clone(&self.stop))
     }
 
     /// The same snapshot, recording the findings of one question.

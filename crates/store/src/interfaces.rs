@@ -73,7 +73,7 @@ impl History {
         question: &InterfacesQuestion,
         limits: Limits,
     ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError> {
-        let budget = Budget::new(limits);
+        let budget = self.budget(limits);
         let shape = question.of.shape();
         let columns = Columns::of(question.of, &shape);
         let mut chunks = self.counted_chunks(question, &shape).map_err(QueryError::Store)?;

@@ -81,7 +81,7 @@ impl History {
     /// # Errors
     /// The question exceeds its time limit, or history cannot be read.
     pub fn spread(&self, question: &SpreadQuestion, limits: Limits) -> Result<Spread, QueryError> {
-        let budget = Budget::new(limits);
+        let budget = self.budget(limits);
         let shape = OBSERVATIONS.shape();
         let Some(columns) = Columns::of(&shape, question.column) else { return Ok(Spread::default()) };
         let mut chunks = self.chunks(&shape, question.range).map_err(QueryError::Store)?;

@@ -42,7 +42,7 @@ impl History {
         limits: Limits,
         names: &Arc<dyn Naming>,
     ) -> Result<Answer, QueryError> {
-        let budget = Arc::new(Budget::new(limits));
+        let budget = Arc::new(self.budget(limits));
         let history = Arc::new(self.for_question());
         if let Some(found) = vector::answer(&history, sql, &budget, limits) {
             history.check_shortage().map_err(QueryError::Store)?;
