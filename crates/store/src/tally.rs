@@ -31,7 +31,7 @@ pub struct Tally {
     pub torn_bytes: u64,
     /// Logs with a torn end.
     pub torn_logs: u64,
-    /// Damaged blocks of logs found at opening. Their reports are lost.
+    /// Damaged blocks of logs found at opening. What cannot be read of them is left out.
     pub damaged_blocks: u64,
     /// Damaged places of segments that questions have found, each counted once, up to 1,000.
     pub damaged_places: u64,
