@@ -4,10 +4,11 @@
 //! broker and removes the messages that the broker has acknowledged. Each message is delivered at least once,
 //! and in order; its id lets the other side drop duplicates.
 
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::Builder;
+use std::thread::{self, Builder};
 use std::time::Duration;
 
 use inband_model::Names;
@@ -17,7 +18,7 @@ use super::delivery::{self, Export, Work};
 use super::error::ExportError;
 use super::message::{Message, Topic, Topics};
 use super::queue::{Ending, Next};
-use super::spool::{Entry, Spool};
+use super::spool::{Entry, Recovered, Spool};
 use super::tally::{Failure, Tally};
 
 /// The connection to a broker.
@@ -84,7 +85,15 @@ pub(super) fn start(
         ExportError::Write { output: tally.output().to_owned(), path, source }
     };
     let (spool, recovered) = Spool::open(wanted.spool, wanted.spool_bytes).map_err(failed)?;
-    tally.count_offered(recovered.messages);
+    tally.count_offered(recovered.messages + recovered.lost);
+    tally.count_failed(Failure::Disk, recovered.lost);
+    if recovered.torn_bytes > 0 || recovered.unknown > 0 {
+        let Recovered { torn_bytes, lost, unknown, .. } = recovered;
+        tally.note_answer(&Answer::Refused(format!(
+            "of the spool, {torn_bytes} damaged bytes with at least {lost} messages are left out, \
+             {unknown} files of another version set aside"
+        )));
+    }
     tally.note_spool(spool.waiting_bytes());
     let names = Arc::clone(wanted.names);
     let work = move |work| run(spool, broker, &names, work);
@@ -230,6 +239,14 @@ impl Shared {
                         self.tally.count_failed(Failure::Disk, 1);
                     }
                 },
+                Err(error) if !is_lost(&error) => {
+                    // The file may be intact: too many may be open, or a disk may not answer.
+                    drop(spool);
+                    let why = format!("cannot read the spool: {error}");
+                    self.tally.note_answer(&Answer::Away { why, again: None });
+                    thread::sleep(PATIENCE);
+                    return Next::Nothing;
+                }
                 Err(error) => {
                     let lost = spool.skip();
                     self.tally.count_failed(Failure::Disk, lost);
@@ -250,6 +267,11 @@ impl Shared {
         }
         self.tally.note_spool(spool.waiting_bytes());
     }
+}
+
+/// Whether an error of reading a file means that what it had cannot be read later either.
+fn is_lost(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof | ErrorKind::NotFound)
 }
 
 /// Consecutive messages.

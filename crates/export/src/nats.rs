@@ -1,5 +1,6 @@
 //! The output to NATS JetStream.
 
+use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use async_nats::connection::State;
 use async_nats::header::NATS_MESSAGE_ID;
 use async_nats::jetstream::context::{PublishAckFuture, PublishError, PublishErrorKind};
 use async_nats::jetstream::stream::Config;
-use async_nats::jetstream::{self, Context};
+use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{Client, ConnectOptions, HeaderMap};
 use inband_model::Names;
 use tokio::runtime::{Builder, Runtime};
@@ -196,9 +197,17 @@ fn judge(error: &PublishError) -> Answer {
     let why = error.to_string();
     match error.kind() {
         PublishErrorKind::MaxPayloadExceeded => Answer::Refused(why),
+        // The same message is too large for the stream tomorrow.
+        _ if is_too_large(error) => Answer::Refused(why),
         // Every other cause may go away: a stream may be created, a disk may have room again.
         _ => Answer::Away { why, again: None },
     }
+}
+
+/// Whether the stream takes no message of this size.
+fn is_too_large(error: &PublishError) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<jetstream::Error>());
+    cause.is_some_and(|cause| cause.error_code() == ErrorCode::STREAM_MESSAGE_EXCEEDS_MAXIMUM)
 }
 
 fn away(acknowledged: usize, why: String) -> Delivery {

@@ -3,14 +3,19 @@
 //! ```text
 //! inband-spool/nats/LOCK                            held by the process that writes
 //!                   POSITION                        which messages are delivered: see `position`
+//!                   BOOT                            the start of the machine during which it was last open
 //!                   00000000000000000017.spool      magic "INBSPL1\n", then a frame for each message from number 17 on
+//!                   00000000000000000017.unknown    a file of another version, set aside
 //! ```
 //!
-//! Messages are numbered from 0 for as long as the directory exists. Frames are those of the store's log. A
+//! Messages are numbered from 0 for as long as the directory exists. When the machine was restarted, messages
+//! that were sent may be missing on disk, so the next number is one that no message can have had. Frames are those of the store's log. A
 //! file is removed when all its messages are delivered, or, oldest first, when the files together are too
 //! large. A file with messages in flight is held: they may have arrived, and would count as lost.
 
+mod boot;
 mod position;
+mod salvage;
 mod segment;
 
 use std::collections::VecDeque;
@@ -25,7 +30,7 @@ use inband_store::{FRAME_HEADER_BYTES, put_frame};
 pub(super) use self::segment::Entry;
 
 use self::position::Position;
-use self::segment::Segment;
+use self::segment::{Found, Segment};
 
 /// The queue on disk.
 #[derive(Debug)]
@@ -50,8 +55,12 @@ pub(super) struct Spool {
 pub(super) struct Recovered {
     /// Messages that are not delivered yet.
     pub(super) messages: u64,
-    /// Bytes of torn tails that were cut off.
+    /// Bytes that belong to no whole message and were cut off.
     pub(super) torn_bytes: u64,
+    /// Messages that are lost with those bytes, at least.
+    pub(super) lost: u64,
+    /// Files of another version that were set aside.
+    pub(super) unknown: u64,
 }
 
 /// The result of appending messages.
@@ -70,15 +79,9 @@ impl Spool {
         fs::create_dir_all(directory)?;
         let lock = lock(&directory.join("LOCK"))?;
         let mut position = Position::open(&directory.join("POSITION"))?;
-        let mut segments = VecDeque::new();
-        let mut torn_bytes = 0;
-        for (first, path) in segment::files(directory)? {
-            let (segment, torn) = Segment::scan(first, path, position.delivered())?;
-            torn_bytes += torn;
-            segments.push_back(segment);
-        }
-        let end = segments.back().map_or(0, Segment::end);
-        let next = end.max(position.delivered());
+        let mut recovered = Recovered::default();
+        let (segments, known) = read_files(directory, position.delivered(), &mut recovered)?;
+        let next = known.max(position.delivered());
         // Messages older than the oldest file were dropped.
         let oldest = segments.front().map_or(next, |segment| segment.first);
         position.advance(oldest);
@@ -96,8 +99,23 @@ impl Spool {
             _lock: lock,
         };
         spool.remove_delivered();
-        let messages = spool.waiting();
-        Ok((spool, Recovered { messages, torn_bytes }))
+        spool.skip_numbers(recovered.unknown > 0);
+        recovered.messages = spool.waiting();
+        Ok((spool, recovered))
+    }
+
+    /// Skips numbers that messages may have had that are not on disk: after a restart of the machine, or if a
+    /// file is unknown.
+    fn skip_numbers(&mut self, is_unknown: bool) {
+        let has_restarted = boot::has_restarted(&self.directory);
+        if is_unknown || (has_restarted && self.next > 0) {
+            self.next = salvage::above(self.next);
+            // The new file keeps the number. Without it, the numbers are skipped again next time.
+            if self.begin_segment().is_err() {
+                return;
+            }
+        }
+        boot::note(&self.directory);
     }
 
     /// Distinguishes this spool's numbers from those of another.
@@ -287,6 +305,46 @@ impl Spool {
             }
         }
     }
+}
+
+/// Reads the files, and repairs them: damaged places are left out, unknown files set aside. Returns the files
+/// and the number after their last message.
+fn read_files(
+    directory: &Path,
+    delivered: u64,
+    recovered: &mut Recovered,
+) -> io::Result<(VecDeque<Segment>, u64)> {
+    let (mut segments, mut end) = (VecDeque::new(), 0);
+    let files = segment::files(directory)?;
+    for (at, (first, path)) in files.iter().enumerate() {
+        end = end.max(*first);
+        let (segment, behind) = match Segment::scan(*first, path.clone(), delivered)? {
+            Found::Messages(segment, behind) => (segment, behind),
+            Found::Unknown => {
+                fs::rename(path, path.with_extension("unknown"))?;
+                recovered.unknown += 1;
+                continue;
+            }
+        };
+        end = end.max(segment.end());
+        let mut moved_to = None;
+        if behind > 0 {
+            let following = files.get(at + 1).map(|(first, _)| *first);
+            let salvaged = salvage::salvage(&segment, following)?;
+            recovered.torn_bytes += behind.saturating_sub(salvaged.bytes);
+            recovered.lost += salvaged.lost;
+            moved_to = salvaged.moved_to;
+        }
+        segments.push_back(segment);
+        if let Some(first) = moved_to
+            && let Found::Messages(segment, _) =
+                Segment::scan(first, segment::path(directory, first), delivered)?
+        {
+            end = end.max(segment.end());
+            segments.push_back(segment);
+        }
+    }
+    Ok((segments, end))
 }
 
 /// Excludes other writers as long as the file is open.

@@ -93,11 +93,11 @@ impl Webhook {
         {
             events.push(event);
         }
-        let events: Vec<_> = events.into_iter().map(|event| self.told.as_it_was_told(*event)).collect();
+        // One by one: the end of an event may follow its beginning in the same message.
+        let events: Vec<_> = events.into_iter().map(|event| self.told.take(*event)).collect();
         let Work { tally, ending, .. } = &self.work;
         let body = self.format.body(&events, now_ns());
         self.retry.deliver(events.len() as u64, tally, ending, |left| self.poster.post(&body, left));
-        self.told.note(events);
     }
 
     /// Repeats the active events, so that they do not expire. A repetition does not count as a message.

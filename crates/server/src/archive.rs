@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use inband_model::Nanos;
@@ -38,6 +39,11 @@ pub trait Archive: Debug + Send + Sync {
 
 /// History at one moment.
 pub trait Snapshot {
+    /// Ends queries soon after `stop` is set; an archive may ignore it.
+    fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        drop(stop);
+    }
+
     /// Answers one SQL query, whose name functions use `names`.
     ///
     /// # Errors
@@ -115,6 +121,10 @@ impl Archive for Store {
 }
 
 impl Snapshot for History {
+    fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.stop_when(stop);
+    }
+
     fn query_named(&self, sql: &str, limits: Limits, names: &Arc<dyn Naming>) -> Result<Answer, QueryError> {
         self.query_named(sql, limits, names)
     }

@@ -41,13 +41,14 @@ impl Keep {
         self.since.get_or_insert(self.now);
     }
 
-    fn hand_over(&mut self) {
+    /// Passes the batch to the store, waiting for room or not.
+    fn hand_over(&mut self, waits: bool) {
         self.since = None;
         if !self.batch.is_empty() {
             let next = Batch { hops: self.store.columns(), ..Batch::default() };
             let batch = std::mem::replace(&mut self.batch, next);
             // The store's tally counts what is shed.
-            let _ = if self.waits { self.store.put(batch) } else { self.store.offer(batch) };
+            let _ = if waits { self.store.put(batch) } else { self.store.offer(batch) };
         }
     }
 }
@@ -86,7 +87,7 @@ impl Stage for Keep {
             batch.reports += reports;
         });
         if self.batch.hops.len() >= MAX_HOPS {
-            self.hand_over();
+            self.hand_over(self.waits);
         }
     }
 
@@ -103,7 +104,7 @@ impl Stage for Keep {
     fn handle_timeout(&mut self, now: Nanos) {
         self.now = now;
         if self.since.is_some_and(|since| now.since(since) >= MAX_WAIT) {
-            self.hand_over();
+            self.hand_over(self.waits);
         }
     }
 
@@ -112,7 +113,8 @@ impl Stage for Keep {
     }
 
     fn settle(&mut self) {
-        self.hand_over();
+        // Nothing arrives meanwhile that would be held up.
+        self.hand_over(true);
         self.store.sync();
     }
 
@@ -133,3 +135,6 @@ const MAX_HOPS: usize = 8_192;
 const LEDGER_EVERY: Nanos = Nanos::from_secs(10);
 /// Maximum time that an entry waits in a batch.
 const MAX_WAIT: Nanos = Nanos::from_millis(50);
+
+#[cfg(test)]
+mod tests;

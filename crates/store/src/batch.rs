@@ -1,5 +1,7 @@
 //! The unit of writing to the store.
 
+use std::ops::AddAssign;
+
 use inband_model::{Event, HopColumns, LedgerView, Nanos, PathObservation, ReportBytes};
 
 /// Rows that become durable together, or not at all.
@@ -19,7 +21,29 @@ pub struct Batch {
     pub evidence: Vec<ReportBytes>,
 }
 
+/// What rows count as.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Amount {
+    /// Individual reports.
+    pub(crate) reports: u64,
+    /// Paths, events, ledgers and reports behind events.
+    pub(crate) others: u64,
+}
+
+impl AddAssign for Amount {
+    fn add_assign(&mut self, more: Self) {
+        self.reports += more.reports;
+        self.others += more.others;
+    }
+}
+
 impl Batch {
+    /// What it counts as.
+    pub(crate) fn amount(&self) -> Amount {
+        let others = self.paths.len() + self.events.len() + self.ledgers.len() + self.evidence.len();
+        Amount { reports: self.reports, others: others as u64 }
+    }
+
     /// Whether it contains nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -1,6 +1,6 @@
 //! The resource budget of one question.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -12,16 +12,26 @@ pub(crate) struct Budget {
     limits: Limits,
     begun: Instant,
     bytes: AtomicUsize,
+    /// Whether nobody awaits the answer.
+    stop: Arc<AtomicBool>,
     failure: Mutex<Option<QueryError>>,
 }
 
 impl Budget {
+    #[cfg(test)]
     pub(crate) fn new(limits: Limits) -> Budget {
-        Budget { limits, begun: Instant::now(), bytes: AtomicUsize::new(0), failure: Mutex::new(None) }
+        Budget::until(limits, Arc::default())
     }
 
+    /// The budget of a question that also ends when `stop` is set.
+    pub(crate) fn until(limits: Limits, stop: Arc<AtomicBool>) -> Budget {
+        let (begun, bytes, failure) = (Instant::now(), AtomicUsize::new(0), Mutex::new(None));
+        Budget { limits, begun, bytes, stop, failure }
+    }
+
+    /// Whether the time is up, or nobody awaits the answer.
     pub(crate) fn is_late(&self) -> bool {
-        self.begun.elapsed() > self.limits.time
+        self.stop.load(Ordering::Acquire) || self.begun.elapsed() > self.limits.time
     }
 
     /// Takes memory; `false` if that exceeds the limit.

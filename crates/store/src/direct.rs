@@ -67,6 +67,7 @@ impl History {
             let handles: Vec<_> = chunks.chunks(share_of).map(spawn).collect();
             handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
         });
+        self.check_shortage()?;
         let mut all = Latencies::new();
         for part in parts {
             for (node, values) in part {
@@ -161,7 +162,7 @@ impl History {
             });
             rows.for_each(|row| take(&data, row));
         }
-        Ok(())
+        self.check_shortage()
     }
 }
 

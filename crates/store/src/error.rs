@@ -45,6 +45,9 @@ pub enum StoreError {
     /// Another process writes to this store.
     #[error("{path} is in use by another process", path = .0.display())]
     InUse(PathBuf),
+    /// A log is of a version that this program does not know.
+    #[error("{path} is a log of another version of this program", path = .0.display())]
+    OtherVersion(PathBuf),
     /// The directory was removed or replaced while in use.
     #[error("{path} was removed or replaced", path = .0.display())]
     Gone(PathBuf),
@@ -57,6 +60,15 @@ impl StoreError {
     /// Adds the file to an I/O error.
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
         move |source| StoreError::Io { what, path: path.to_owned(), source }
+    }
+
+    /// The error of the operating system, if that is the cause.
+    pub(crate) fn of_system(&self) -> Option<&io::Error> {
+        match self {
+            StoreError::Io { source, .. } => Some(source),
+            StoreError::Segment { source: ParquetError::External(cause), .. } => cause.downcast_ref(),
+            _ => None,
+        }
     }
 
     /// Adds the segment to an error.

@@ -13,6 +13,7 @@ use inband_model::table::{
 };
 use inband_model::{HopColumns, Nanos, ReportRecord};
 
+use crate::batch::Amount;
 use crate::bursts::bursts;
 use crate::civil::Hour;
 use crate::decoded::DecodedLogs;
@@ -40,8 +41,10 @@ pub(crate) struct Job {
     pub(crate) turn: u64,
     /// Reports counted as stored since they were durable in the log.
     pub(crate) stored: u64,
-    /// Reports counted as waiting: the log was lost before they were durable.
-    pub(crate) waiting: u64,
+    /// Rows whose reports count as waiting: the log was lost before they were durable.
+    pub(crate) waiting: Amount,
+    /// A part of the log could not be read.
+    pub(crate) is_damaged: bool,
 }
 
 /// Makes segments of logs, one log at a time, in its own thread.
@@ -56,6 +59,8 @@ pub(crate) struct Flusher {
     pub(crate) trouble: Arc<Trouble>,
     pub(crate) decoded: Arc<DecodedLogs>,
     pub(crate) today: Today,
+    /// The store closes and a log could not be flushed: it and all later ones are left for the next start.
+    pub(crate) has_given_up: bool,
 }
 
 /// State shared by the threads of a store.
@@ -108,7 +113,10 @@ impl Flusher {
 
     /// Retries until it succeeds. A log is never skipped for later ones: readers take the oldest log as the
     /// end of what is in segments.
-    fn work(&self, mut job: Job) {
+    fn work(&mut self, mut job: Job) {
+        if self.has_given_up {
+            return self.leave(&job);
+        }
         job.memory.sort();
         let begun = Instant::now();
         while let Err(error) = self.flush(&job) {
@@ -118,14 +126,15 @@ impl Flusher {
             // A directory that is gone can be recreated in a moment.
             let is_given_up = !matches!(error, StoreError::Gone(_)) || begun.elapsed() >= GIVE_UP_AFTER;
             if self.signals.is_closing.load(Ordering::Acquire) && is_given_up {
-                return count(&self.counters.failed, job.waiting);
+                self.has_given_up = true;
+                return self.leave(&job);
             }
             // Removing old hours may free space.
             self.retain();
             std::thread::sleep(RETRY_AFTER);
         }
         self.decoded.forget(job.generation);
-        count(&self.counters.stored, job.waiting);
+        count(&self.counters.stored, job.waiting.reports);
         if job.turn != self.place.turn() {
             // They were gone with their log, and are on disk again.
             discount(&self.counters.gone, job.stored);
@@ -137,6 +146,15 @@ impl Flusher {
             *spare = Some(job.memory);
         }
         self.retain();
+    }
+
+    /// Leaves a log for the next start. Rows that are only in memory are lost.
+    fn leave(&self, job: &Job) {
+        self.counters.fail(job.waiting);
+        let has_log = layout::log_file(&self.settings.path, job.generation).exists();
+        if !has_log && job.turn == self.place.turn() {
+            count(&self.counters.gone, job.stored);
+        }
     }
 
     fn flush(&self, job: &Job) -> Result<(), StoreError> {
@@ -178,7 +196,12 @@ pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreErro
     write_table(settings, &LINK_MINUTES, &links, *generation, |row| row.minute)?;
     write_table(settings, &TOTALS, &totals, *generation, |row| row.second)?;
     let log = layout::log_file(&settings.path, *generation);
-    match fs::remove_file(&log) {
+    // What could not be read may still be of use.
+    let done = match job.is_damaged {
+        true => fs::rename(&log, log.with_extension(layout::DAMAGED)),
+        false => fs::remove_file(&log),
+    };
+    match done {
         // It was lost with its directory.
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         other => other.map_err(StoreError::io("remove", &log))?,

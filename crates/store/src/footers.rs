@@ -4,17 +4,13 @@
 //! or modification time, and is read again.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inband_model::table::Shape;
 
 use crate::error::StoreError;
-use crate::layout;
-use crate::segment::{Footer, SegmentReader};
+use crate::segment::{Footer, Found, Seen, SegmentReader};
 
 /// The most recently used footers, at most [`MAX_BYTES`] of them.
 #[derive(Debug, Default)]
@@ -39,23 +35,20 @@ struct KeptFooter {
     turn: u64,
 }
 
-/// The file that was read: device and inode, length, modification time.
-type Seen = ([u64; 2], u64, [i64; 2]);
-
 impl Footers {
     /// Opens a segment of a table.
     ///
     /// # Errors
     /// It cannot be opened, or its footer is damaged.
     pub(crate) fn open(&self, path: &Path, shape: &Shape) -> Result<SegmentReader, StoreError> {
-        let file = open(path).map_err(StoreError::io("open", path))?;
-        let seen = seen(&file).map_err(StoreError::io("open", path))?;
+        let (found, file) = Found::open(path).map_err(StoreError::io("open", path))?;
+        let seen = found.seen();
         if let Some(footer) = self.find(path, &seen) {
-            return Ok(SegmentReader::new(file, footer));
+            return Ok(SegmentReader::new(found, footer));
         }
         let footer = Arc::new(SegmentReader::read_footer(&file, path, shape)?);
         self.keep(path, seen, &footer);
-        Ok(SegmentReader::new(file, footer))
+        Ok(SegmentReader::new(found, footer))
     }
 
     /// Bytes of memory in use, approximately.
@@ -113,21 +106,6 @@ impl Kept {
         self.footers.retain(|_, footer| footer.turn >= least);
         self.bytes = self.footers.values().map(|footer| footer.bytes).sum();
     }
-}
-
-/// Opens a file, or the one it was renamed to when it was replaced.
-fn open(path: &Path) -> io::Result<File> {
-    match File::open(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            File::open(path.with_extension(layout::REPLACED))
-        }
-        other => other,
-    }
-}
-
-fn seen(file: &File) -> io::Result<Seen> {
-    let about = file.metadata()?;
-    Ok(([about.dev(), about.ino()], about.len(), [about.mtime(), about.mtime_nsec()]))
 }
 
 /// Maximum bytes of footers: those of some thousand segments.

@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use inband_model::Nanos;
@@ -16,13 +17,16 @@ use inband_model::table::{
     SECONDS, Shape, TOTALS, Table, shapes,
 };
 
+use crate::budget::Budget;
 use crate::damage::{Damage, Findings, Notes};
 use crate::decoded::{DecodedLogs, LogPart, LogRows};
 use crate::error::StoreError;
 use crate::footers::Footers;
 use crate::layout::{self, SegmentFile};
+use crate::question::Limits;
 use crate::range::TimeRange;
 use crate::segment::SegmentReader;
+use crate::shortage::Shortage;
 
 pub use chunk::Chunk;
 pub use column::{ColumnData, Value};
@@ -37,7 +41,10 @@ pub struct History {
     /// The logs that are not yet segments, oldest first.
     logs: Arc<Vec<LogRows>>,
     notes: Notes,
+    shortage: Shortage,
     footers: Arc<Footers>,
+    /// Ends all questions when set.
+    stop: Arc<AtomicBool>,
 }
 
 impl History {
@@ -84,6 +91,7 @@ impl History {
                     damage.extend(found);
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                Err(error) if Shortage::is_one(&error) => return Err(StoreError::io("open", path)(error)),
                 Err(error) => damage.push(Damage::new(path, "whole log", error, None)),
             }
         }
@@ -96,13 +104,32 @@ impl History {
             segments.push(files);
         }
         damage.iter().for_each(|damage| notes.note(damage));
-        let (root, logs) = (root.to_owned(), Arc::new(rows));
-        Ok(Some(History { root, segments, logs, notes: notes.clone(), footers: Arc::clone(footers) }))
+        let (root, logs, notes) = (root.to_owned(), Arc::new(rows), notes.clone());
+        let (shortage, footers) = (Shortage::default(), Arc::clone(footers));
+        Ok(Some(History { root, segments, logs, notes, shortage, footers, stop: Arc::default() }))
+    }
+
+    /// Ends questions soon after `stop` is set, as if their time were up.
+    pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = stop;
+    }
+
+    /// The budget of a question.
+    pub(crate) fn budget(&self, limits: Limits) -> Budget {
+        Budget::until(limits, Arc::clone(&self.stop))
     }
 
     /// The same snapshot, recording the findings of one question.
     pub(crate) fn for_question(&self) -> History {
-        History { notes: self.notes.for_question(), ..self.clone() }
+        History { notes: self.notes.for_question(), shortage: Shortage::default(), ..self.clone() }
+    }
+
+    /// Whether every segment could be opened, or is missing or damaged.
+    ///
+    /// # Errors
+    /// There were too few descriptors or too little memory to read one: what was found is incomplete.
+    pub(crate) fn check_shortage(&self) -> Result<(), StoreError> {
+        self.shortage.check()
     }
 
     /// What reading has found so far: damaged parts are left out of every answer.
@@ -128,20 +155,18 @@ impl History {
 
     /// The values of a column; `None`, with a note, if they are damaged.
     pub(crate) fn column(&self, chunk: &Chunk, column: usize) -> Option<ColumnData> {
-        chunk.column(column).map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
+        self.noted(chunk, column, chunk.column(column))
     }
 
     /// The values of a column in its first `rows` rows, or in more; `None`, with a note, if they are damaged.
     pub(crate) fn first_of_column(&self, chunk: &Chunk, column: usize, rows: usize) -> Option<ColumnData> {
-        let first = chunk.first_of_column(column, rows);
-        first.map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
+        self.noted(chunk, column, chunk.first_of_column(column, rows))
     }
 
     /// The values of a column in some rows, which are in ascending order, each at the position of its row;
     /// `None`, with a note, if they are damaged. Rows in between may have any value.
     pub(crate) fn rows_of_column(&self, chunk: &Chunk, column: usize, rows: &[u32]) -> Option<ColumnData> {
-        let picked = chunk.rows_of_column(column, rows);
-        picked.map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
+        self.noted(chunk, column, chunk.rows_of_column(column, rows))
     }
 
     /// The values of a column in a range of rows; `None`, with a note, if they are damaged.
@@ -151,8 +176,22 @@ impl History {
         column: usize,
         rows: Range<usize>,
     ) -> Option<ColumnData> {
-        let part = chunk.part_of_column(column, rows);
-        part.map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
+        self.noted(chunk, column, chunk.part_of_column(column, rows))
+    }
+
+    fn noted(
+        &self,
+        chunk: &Chunk,
+        column: usize,
+        read: Result<ColumnData, StoreError>,
+    ) -> Option<ColumnData> {
+        let note = |error: StoreError| match error.of_system() {
+            // Retention has removed it meanwhile.
+            Some(cause) if cause.kind() == ErrorKind::NotFound => {}
+            Some(cause) if self.shortage.note(chunk.file(), cause) => {}
+            _ => self.notes.note(&chunk.damage(column, &error)),
+        };
+        read.map_err(note).ok()
     }
 
     /// The directory of the store.
@@ -191,7 +230,7 @@ impl History {
     /// A damaged segment is skipped and noted; one that retention has removed meanwhile is skipped.
     ///
     /// # Errors
-    /// A segment has a different schema version.
+    /// A segment has a different schema version, or there are too few descriptors or too little memory.
     pub fn chunks(&self, table: &Shape, range: TimeRange) -> Result<Vec<Chunk>, StoreError> {
         let mut chunks = Vec::new();
         let Some(index) = shapes().iter().position(|shape| shape.name == table.name) else {
@@ -209,14 +248,14 @@ impl History {
                     if !segment.is_verified() {
                         self.notes.note_unverified(&file.path);
                     }
-                    let groups = Chunk::of_segment(segment, &file.path);
+                    let groups = Chunk::of_segment(segment);
                     chunks.extend(groups.into_iter().filter(|chunk| chunk.may_hold_times(range)));
                 }
                 Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
                 Err(StoreError::Damaged { path, place, cause }) => {
                     self.notes.note(&Damage::new(&path, place, cause, None));
                 }
-                Err(StoreError::Io { path, source, .. }) => {
+                Err(StoreError::Io { path, source, .. }) if !Shortage::is_one(&source) => {
                     self.notes.note(&Damage::new(&path, "whole segment", source, None));
                 }
                 Err(error) => return Err(error),

@@ -73,7 +73,7 @@ impl History {
         question: &InterfacesQuestion,
         limits: Limits,
     ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError> {
-        let budget = Budget::new(limits);
+        let budget = self.budget(limits);
         let shape = question.of.shape();
         let columns = Columns::of(question.of, &shape);
         let mut chunks = self.counted_chunks(question, &shape).map_err(QueryError::Store)?;
@@ -91,6 +91,7 @@ impl History {
         if budget.is_late() {
             return Err(QueryError::Time(limits.time));
         }
+        self.check_shortage().map_err(QueryError::Store)?;
         if parts.iter().any(|part| part.is_too_large) {
             return Err(QueryError::Memory(limits.memory_bytes));
         }

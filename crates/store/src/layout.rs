@@ -58,9 +58,18 @@ pub(crate) fn merged_file(beside: &Path, first: Generation, last: Generation) ->
 
 /// The logs, oldest first.
 pub(crate) fn logs(root: &Path) -> Result<Vec<(Generation, PathBuf)>, StoreError> {
+    logs_with(root, "log")
+}
+
+/// The damaged logs that have become segments as far as they could be read, oldest first.
+pub(crate) fn damaged_logs(root: &Path) -> Result<Vec<(Generation, PathBuf)>, StoreError> {
+    logs_with(root, DAMAGED)
+}
+
+fn logs_with(root: &Path, extension: &str) -> Result<Vec<(Generation, PathBuf)>, StoreError> {
     let entries = entries(&log_directory(root))?;
     let mut logs: Vec<_> =
-        entries.iter().filter_map(|entry| Some((number(entry, "log")?, entry.path()))).collect();
+        entries.iter().filter_map(|entry| Some((number(entry, extension)?, entry.path()))).collect();
     logs.sort();
     Ok(logs)
 }
@@ -80,9 +89,10 @@ fn apart(root: &Path, table: &str) -> Result<(Vec<SegmentFile>, Vec<SegmentFile>
     let mut segments = Vec::new();
     each_file(root, table, |hour, file| {
         let Some((first, generation)) = generations(file) else { return };
+        let path = file.path();
         // A file that is removed meanwhile has no metadata and is skipped.
-        let Ok(about) = file.metadata() else { return };
-        segments.push(SegmentFile { hour, first, generation, bytes: about.len(), path: file.path() });
+        let Ok(bytes) = length(&path) else { return };
+        segments.push(SegmentFile { hour, first, generation, bytes, path });
     })?;
     segments.sort_by_key(|segment| (segment.hour, segment.first, Reverse(segment.generation)));
     // A replacement sorts before the files that it replaces.
@@ -95,6 +105,15 @@ fn apart(root: &Path, table: &str) -> Result<(Vec<SegmentFile>, Vec<SegmentFile>
         !is_covered
     };
     Ok(segments.into_iter().partition(counts))
+}
+
+/// The length of a listed file, which may have been renamed because it was replaced.
+fn length(path: &Path) -> io::Result<u64> {
+    let about = match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => fs::metadata(path.with_extension(REPLACED)),
+        other => other,
+    };
+    Ok(about?.len())
 }
 
 /// Replaced files of a table that are not yet removed.
@@ -180,3 +199,8 @@ fn generation(digits: &str) -> Option<Generation> {
 pub(crate) const UNFINISHED: &str = "unfinished";
 /// Extension of a file that has been replaced.
 pub(crate) const REPLACED: &str = "replaced";
+/// Extension of a damaged log whose readable rows are in segments.
+pub(crate) const DAMAGED: &str = "damaged";
+
+#[cfg(test)]
+mod tests;

@@ -40,6 +40,7 @@ mod sample;
 mod seconds;
 mod segment;
 mod settings;
+mod shortage;
 mod source;
 mod span;
 mod spread;

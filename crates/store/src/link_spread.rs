@@ -48,7 +48,7 @@ impl History {
     /// # Errors
     /// The question exceeds its time limit, or history cannot be read.
     pub fn link_spread(&self, question: &LinkQuestion, limits: Limits) -> Result<Spread, QueryError> {
-        let budget = Budget::new(limits);
+        let budget = self.budget(limits);
         let shape = OBSERVATIONS.shape();
         let Some(columns) = Columns::of(&shape) else { return Ok(Spread::default()) };
         let chunks = self.chunks(&shape, question.range).map_err(QueryError::Store)?;
@@ -68,6 +68,7 @@ impl History {
             });
             more.iter().for_each(|part| spread.merge(&part.spread));
         }
+        self.check_shortage().map_err(QueryError::Store)?;
         match budget.is_late() {
             true => Err(QueryError::Time(limits.time)),
             false => Ok(spread),

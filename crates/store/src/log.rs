@@ -18,6 +18,7 @@ mod hops;
 mod outcome;
 mod version1;
 
+use self::codec::Decoded;
 use self::frame::{HEADER_BYTES, Place, SALT_BYTES, read_header};
 use crate::batch::Batch;
 use crate::frame::TooLarge;
@@ -36,6 +37,11 @@ pub(crate) fn header(salt: Salt) -> [u8; LOG_HEADER_BYTES] {
 /// Appends the frame of a batch to `frames`; a batch that is too large for a frame is not appended.
 pub(crate) fn encode(batch: &Batch, salt: Salt, frames: &mut Vec<u8>) -> Result<(), TooLarge> {
     salt.put_frame(frames, |payload| codec::encode(batch, payload))
+}
+
+/// Whether a log begins like those of this program, with a version that it does not know.
+pub(crate) fn has_other_version(log: &[u8]) -> bool {
+    log.len() >= MAGIC.len() && log.starts_with(ANY_MAGIC) && !log.starts_with(MAGIC) && !earlier::is_one(log)
 }
 
 /// Passes the batches of a log to `take`, oldest first.
@@ -78,9 +84,10 @@ pub(crate) fn decode_frames(
             Place::Frame(payload) => {
                 let end = at + HEADER_BYTES + payload.len();
                 match codec::decode(payload) {
-                    Some(batch) => {
+                    Some(Decoded { batch, is_whole }) => {
                         take(at, batch);
                         outcome.whole = end;
+                        outcome.damaged.extend((!is_whole).then_some(at..end));
                     }
                     None => outcome.damaged.push(at..end),
                 }
@@ -118,6 +125,8 @@ fn salt_of(log: &[u8]) -> Option<Salt> {
 
 /// The first bytes of a log.
 const MAGIC: &[u8; 8] = b"INBLOGv3";
+/// The first bytes of a log of any version.
+const ANY_MAGIC: &[u8] = b"INBLOG";
 /// Magic and salt.
 pub(crate) const LOG_HEADER_BYTES: usize = MAGIC.len() + SALT_BYTES;
 

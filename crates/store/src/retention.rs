@@ -5,13 +5,14 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use inband_model::Nanos;
-use inband_model::table::shapes;
+use inband_model::table::{FLOW_MINUTES, OBSERVATIONS, PATHS, REPORTS, shapes};
 
 use crate::error::StoreError;
 use crate::layout::{self, SegmentFile};
 use crate::settings::StoreSettings;
 
-/// Removes segments that are too old, then the oldest ones until the rest fits; returns how many.
+/// Removes segments that are too old, then the oldest ones until the rest fits: first of the tables that grow
+/// with the traffic, and only then of events and roll-ups; returns how many.
 ///
 /// Hours in the future, after a clock was set back, count as young.
 pub(crate) fn apply(settings: &StoreSettings, now: Nanos) -> Result<u64, StoreError> {
@@ -24,13 +25,13 @@ pub(crate) fn apply(settings: &StoreSettings, now: Nanos) -> Result<u64, StoreEr
             if file.hour.end() <= oldest {
                 removed += remove(&settings.path, &file)?;
             } else {
-                kept.push(file);
+                kept.push((!LARGE.contains(&shape.name), file));
             }
         }
     }
-    kept.sort_by_key(|file| (file.hour, file.generation));
-    let mut bytes: u64 = kept.iter().map(|file| file.bytes).sum();
-    for file in kept {
+    kept.sort_by_key(|(is_small, file)| (*is_small, file.hour, file.generation));
+    let mut bytes: u64 = kept.iter().map(|(_, file)| file.bytes).sum();
+    for (_, file) in kept {
         if bytes <= settings.max_size_bytes {
             break;
         }
@@ -60,6 +61,9 @@ pub(crate) fn remove_empty(root: &Path, file: &Path) {
         }
     }
 }
+
+/// The tables with rows for each report or flow.
+const LARGE: [&str; 4] = [OBSERVATIONS.name, PATHS.name, FLOW_MINUTES.name, REPORTS.name];
 
 #[cfg(test)]
 mod tests;

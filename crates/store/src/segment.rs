@@ -13,6 +13,7 @@ mod encode;
 mod file;
 mod footer;
 mod format;
+mod found;
 mod header;
 mod hybrid;
 mod observations;
@@ -27,6 +28,7 @@ pub(crate) use footer::Footer;
 pub(crate) use format::ROW_GROUP_ROWS;
 #[cfg(test)]
 pub(crate) use format::VERSION_KEY;
+pub(crate) use found::{Found, Seen};
 pub(crate) use read::SegmentReader;
 pub(crate) use write::{BY_PLACE_ROWS, column_of, write, write_columns, write_observations};
 

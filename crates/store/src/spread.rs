@@ -81,7 +81,7 @@ impl History {
     /// # Errors
     /// The question exceeds its time limit, or history cannot be read.
     pub fn spread(&self, question: &SpreadQuestion, limits: Limits) -> Result<Spread, QueryError> {
-        let budget = Budget::new(limits);
+        let budget = self.budget(limits);
         let shape = OBSERVATIONS.shape();
         let Some(columns) = Columns::of(&shape, question.column) else { return Ok(Spread::default()) };
         let mut chunks = self.chunks(&shape, question.range).map_err(QueryError::Store)?;
@@ -97,6 +97,7 @@ impl History {
         if budget.is_late() {
             return Err(QueryError::Time(limits.time));
         }
+        self.check_shortage().map_err(QueryError::Store)?;
         let mut whole = Spread::default();
         parts.iter().for_each(|part| whole.merge(part));
         Ok(whole)

@@ -42,9 +42,10 @@ impl History {
         limits: Limits,
         names: &Arc<dyn Naming>,
     ) -> Result<Answer, QueryError> {
-        let budget = Arc::new(Budget::new(limits));
+        let budget = Arc::new(self.budget(limits));
         let history = Arc::new(self.for_question());
         if let Some(found) = vector::answer(&history, sql, &budget, limits) {
+            history.check_shortage().map_err(QueryError::Store)?;
             return found.map(|answer| Answer { findings: history.findings(), ..answer });
         }
         self.query_by_row(sql, &budget, limits, names)
@@ -62,6 +63,7 @@ impl History {
         let connection =
             connect(Arc::clone(&history), budget, limits, names).map_err(|error| explain(error, limits))?;
         let found = answer(&connection, sql, budget, limits);
+        history.check_shortage().map_err(QueryError::Store)?;
         // The error of a table is more specific than SQLite's.
         match budget.take_failure() {
             Some(failure) => Err(failure),

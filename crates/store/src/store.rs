@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use inband_model::HopColumns;
 use inband_model::table::shapes;
 
-use crate::batch::Batch;
+use crate::batch::{Amount, Batch};
 use crate::damage::{Damage, Findings, Notes};
 use crate::decoded::{DecodedLogs, damage_of_log};
 use crate::disk::{Disk, RealDisk};
@@ -66,7 +66,7 @@ impl Store {
     /// Opens or creates the store in a directory, and recovers logs that an earlier process left.
     ///
     /// # Errors
-    /// The directory cannot be used, or another process uses it.
+    /// The directory cannot be used, another process uses it, or a log is of an unknown version.
     pub fn open(settings: StoreSettings) -> Result<Store, StoreError> {
         Store::open_on(settings, RealDisk)
     }
@@ -74,7 +74,7 @@ impl Store {
     /// Opens the store like [`open`](Store::open), with the log written through `disk`.
     ///
     /// # Errors
-    /// The directory cannot be used, or another process uses it.
+    /// The directory cannot be used, another process uses it, or a log is of an unknown version.
     pub fn open_on(settings: StoreSettings, disk: impl Disk) -> Result<Store, StoreError> {
         let root = &settings.path;
         let counters = Arc::new(Counters::default());
@@ -99,6 +99,7 @@ impl Store {
             trouble: Arc::clone(&trouble),
             decoded: Arc::clone(&decoded),
             today: Today::start(),
+            has_given_up: false,
         };
         let writer = Writer {
             settings: settings.clone(),
@@ -148,8 +149,8 @@ impl Store {
 
     /// Offers a batch. Never waits.
     pub fn offer(&self, batch: Batch) -> Offered {
-        let (rows, reports) = (batch.weight(), batch.reports);
-        count(&self.counters.offered, reports);
+        let (rows, amount) = (batch.weight(), batch.amount());
+        count(&self.counters.offered, amount.reports);
         let waiting = self.waiting_rows.fetch_add(rows, Ordering::AcqRel);
         let fits = waiting + rows <= self.settings.queue_rows;
         let commands = self.commands.as_ref().filter(|_| fits);
@@ -157,14 +158,14 @@ impl Store {
             return Offered::Queued;
         }
         self.waiting_rows.fetch_sub(rows, Ordering::AcqRel);
-        count(&self.counters.shed, reports);
+        self.counters.shed(amount);
         Offered::Shed
     }
 
     /// Offers a batch, waiting for room. A batch that is larger than the queue goes in alone.
     pub fn put(&self, batch: Batch) -> Offered {
-        let (rows, reports) = (batch.weight(), batch.reports);
-        count(&self.counters.offered, reports);
+        let (rows, amount) = (batch.weight(), batch.amount());
+        count(&self.counters.offered, amount.reports);
         let fits = || {
             let waiting = self.waiting_rows.load(Ordering::Acquire);
             waiting == 0 || waiting + rows <= self.settings.queue_rows
@@ -178,7 +179,7 @@ impl Store {
             return Offered::Queued;
         }
         self.waiting_rows.fetch_sub(rows, Ordering::AcqRel);
-        count(&self.counters.shed, reports);
+        self.counters.shed(amount);
         Offered::Shed
     }
 
@@ -215,10 +216,9 @@ impl Store {
         self.settings.max_size_bytes
     }
 
-    /// The counts of reports so far.
+    /// The counts of reports so far. Never waits for the disk.
     #[must_use]
     pub fn tally(&self) -> Tally {
-        self.place.watch();
         let is_in_segment = |damage: &&Damage| damage.file.extension().is_some_and(|kind| kind == "parquet");
         let findings = self.notes.findings();
         let damaged_places = findings.damage.iter().filter(is_in_segment).count() as u64;
@@ -233,7 +233,8 @@ impl Store {
         self.notes.findings()
     }
 
-    /// What keeps history from being written; `None` if nothing does.
+    /// What keeps history from being written, as found within the last fraction of a second; `None` if nothing
+    /// does. Never waits for the disk.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.place.trouble().or_else(|| self.trouble.text())
@@ -250,6 +251,7 @@ impl Store {
     /// Makes everything durable and writes it to segments; returns the final counts.
     pub fn close(mut self) -> Tally {
         self.finish();
+        self.place.watch();
         self.tally()
     }
 
@@ -280,6 +282,9 @@ fn recover(root: &Path, counters: &Counters, notes: &Notes) -> Result<Vec<Job>, 
             reports += batch.reports;
             drop(memory.add(batch));
         });
+        if memory.is_empty() && log::has_other_version(&bytes) {
+            return Err(StoreError::OtherVersion(path));
+        }
         count(&counters.recovered, reports);
         count(&counters.damaged_blocks, outcome.damaged.len() as u64);
         damage_of_log(&path, &outcome).iter().for_each(|damage| notes.note(damage));
@@ -288,7 +293,8 @@ fn recover(root: &Path, counters: &Counters, notes: &Notes) -> Result<Vec<Job>, 
             count(&counters.torn_bytes, outcome.torn as u64);
             cut(&path, (bytes.len() - outcome.torn) as u64).map_err(StoreError::io("cut", &path))?;
         }
-        jobs.push(Job { generation, memory, turn: 0, stored: 0, waiting: 0 });
+        let (waiting, is_damaged) = (Amount::default(), !outcome.damaged.is_empty());
+        jobs.push(Job { generation, memory, turn: 0, stored: 0, waiting, is_damaged });
     }
     Ok(jobs)
 }
@@ -300,7 +306,8 @@ fn cut(path: &Path, length: u64) -> std::io::Result<()> {
 }
 
 fn last_generation(root: &Path, tables: &[&str]) -> Result<Generation, StoreError> {
-    let mut last = layout::logs(root)?.last().map_or(0, |(generation, _)| *generation);
+    let logs = layout::logs(root)?.into_iter().chain(layout::damaged_logs(root)?);
+    let mut last = logs.map(|(generation, _)| generation).max().unwrap_or(0);
     for table in tables {
         let segments = layout::segments(root, table)?;
         last = segments.iter().map(|segment| segment.generation).fold(last, u64::max);

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::batch::Amount;
+
 /// Counts since the store was opened, of individual reports unless stated.
 ///
 /// Each offered report is in exactly one of `stored`, `failed`, `shed` and `waiting`. When the directory is
@@ -19,13 +21,17 @@ pub struct Tally {
     pub shed: u64,
     /// Not yet decided.
     pub waiting: u64,
+    /// Paths, events, ledgers and reports behind events that the disk refused.
+    pub others_failed: u64,
+    /// Paths, events, ledgers and reports behind events that were lost because the queue was full.
+    pub others_shed: u64,
     /// Found in logs when the store was opened.
     pub recovered: u64,
     /// Bytes of torn ends that were cut off logs at opening.
     pub torn_bytes: u64,
     /// Logs with a torn end.
     pub torn_logs: u64,
-    /// Damaged blocks of logs found at opening. Their reports are lost.
+    /// Damaged blocks of logs found at opening. What cannot be read of them is left out.
     pub damaged_blocks: u64,
     /// Damaged places of segments that questions have found, each counted once, up to 1,000.
     pub damaged_places: u64,
@@ -52,6 +58,8 @@ pub(crate) struct Counters {
     /// Of the stored ones, those that are not on disk anymore.
     pub(crate) gone: AtomicU64,
     pub(crate) shed: AtomicU64,
+    pub(crate) others_failed: AtomicU64,
+    pub(crate) others_shed: AtomicU64,
     pub(crate) recovered: AtomicU64,
     pub(crate) torn_bytes: AtomicU64,
     pub(crate) torn_logs: AtomicU64,
@@ -62,6 +70,18 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
+    /// Counts rows that the disk refused.
+    pub(crate) fn fail(&self, amount: Amount) {
+        count(&self.failed, amount.reports);
+        count(&self.others_failed, amount.others);
+    }
+
+    /// Counts rows that found the queue full.
+    pub(crate) fn shed(&self, amount: Amount) {
+        count(&self.shed, amount.reports);
+        count(&self.others_shed, amount.others);
+    }
+
     pub(crate) fn tally(&self) -> Tally {
         let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
         let (stored, failed, shed) = (read(&self.stored), read(&self.failed), read(&self.shed));
@@ -73,6 +93,8 @@ impl Counters {
             shed,
             // Read last: every decided report was offered before.
             waiting: read(&self.offered).saturating_sub(stored + failed + shed),
+            others_failed: read(&self.others_failed),
+            others_shed: read(&self.others_shed),
             recovered: read(&self.recovered),
             torn_bytes: read(&self.torn_bytes),
             torn_logs: read(&self.torn_logs),

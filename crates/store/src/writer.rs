@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::batch::Batch;
+use crate::batch::{Amount, Batch};
 use crate::disk::{Disk, LogFile, sync_directory};
 use crate::flusher::{Job, Signals};
 use crate::layout::{self, Generation};
@@ -70,12 +70,19 @@ pub(crate) struct OpenLog {
 /// What was written but may not be durable.
 #[derive(Debug)]
 struct Group {
-    reports: u64,
+    amount: Amount,
     rows: usize,
     bytes: u64,
     /// The durable rows.
     durable: Mark,
     began: Instant,
+}
+
+impl Group {
+    /// A group without rows, after the durable ones.
+    fn begin(durable: Mark) -> Self {
+        Self { amount: Amount::default(), rows: 0, bytes: 0, durable, began: Instant::now() }
+    }
 }
 
 impl Writer {
@@ -139,9 +146,10 @@ impl Writer {
         let Some(open) = self.open.take() else { return };
         let OpenLog { generation, memory, turn, reports: stored, group, .. } = open;
         if self.rescued.len() < MAX_RESCUED {
-            self.rescued.push_back(Job { generation, memory, turn, stored, waiting: group.reports });
+            let (waiting, is_damaged) = (group.amount, false);
+            self.rescued.push_back(Job { generation, memory, turn, stored, waiting, is_damaged });
         } else {
-            count(&self.counters.failed, group.reports);
+            self.counters.fail(group.amount);
         }
     }
 
@@ -156,21 +164,21 @@ impl Writer {
     }
 
     fn keep(&mut self, batch: Batch, frames: &mut Vec<u8>) {
-        let (reports, rows) = (batch.reports, batch.weight());
+        let (amount, rows) = (batch.amount(), batch.weight());
         if !self.make_room() {
-            return count(&self.counters.failed, reports);
+            return self.counters.fail(amount);
         }
         let Ok(open) = self.open_log() else {
-            return count(&self.counters.failed, reports);
+            return self.counters.fail(amount);
         };
         frames.clear();
         if log::encode(&batch, open.salt, frames).is_err() {
-            return count(&self.counters.failed, reports);
+            return self.counters.fail(amount);
         }
         if open.group.bytes == 0 {
             open.group.began = Instant::now();
         }
-        open.group.reports += reports;
+        open.group.amount += amount;
         open.group.rows += rows;
         open.group.bytes += frames.len() as u64;
         match open.file.append(frames) {
@@ -209,7 +217,7 @@ impl Writer {
     fn create_log(&mut self) -> io::Result<OpenLog> {
         let generation = self.next_generation;
         let path = layout::log_file(&self.settings.path, generation);
-        if !self.place.watch() {
+        if !self.find_place() {
             return Err(io::ErrorKind::NotFound.into());
         }
         let turn = self.place.turn();
@@ -242,10 +250,24 @@ impl Writer {
             memory: spare.unwrap_or_default(),
             began: now,
             reports: 0,
-            group: Group { reports: 0, rows: 0, bytes: 0, durable: Mark::default(), began: now },
+            group: Group::begin(Mark::default()),
             durable_bytes: header.len() as u64,
             is_broken: false,
         })
+    }
+
+    /// Waits some seconds for a directory that is missing: it may be back, or recreated, in a moment. Batches
+    /// queue up meanwhile.
+    fn find_place(&self) -> bool {
+        loop {
+            if self.place.watch() {
+                return true;
+            }
+            if self.place.missing_for() >= MISSING_PATIENCE {
+                return false;
+            }
+            thread::sleep(MISSING_PAUSE);
+        }
     }
 
     fn log_directory(&self) -> PathBuf {
@@ -276,18 +298,17 @@ impl Writer {
         }
         let Some(open) = &mut self.open else { return };
         open.durable_bytes += open.group.bytes;
-        open.reports += open.group.reports;
-        count(&self.counters.stored, open.group.reports);
-        let (durable, began) = (open.memory.mark(), Instant::now());
-        open.group = Group { reports: 0, rows: 0, bytes: 0, durable, began };
+        open.reports += open.group.amount.reports;
+        count(&self.counters.stored, open.group.amount.reports);
+        open.group = Group::begin(open.memory.mark());
     }
 
     /// Discards what is not durable.
     fn roll_back(&mut self) {
         let Some(open) = &mut self.open else { return };
-        count(&self.counters.failed, open.group.reports);
-        (open.group.reports, open.group.rows, open.group.bytes) = (0, 0, 0);
+        self.counters.fail(open.group.amount);
         open.memory.cut(open.group.durable);
+        open.group = Group::begin(open.group.durable);
         // Bytes after an incomplete frame would be lost at the next start, so the log ends here if they
         // cannot be cut off.
         open.is_broken = open.file.cut(open.durable_bytes).and_then(|()| open.file.sync()).is_err();
@@ -316,7 +337,8 @@ impl Writer {
         }
         let memory = std::mem::take(&mut open.memory);
         let OpenLog { generation, turn, reports: stored, .. } = open;
-        let job = Job { generation, memory, turn, stored, waiting: 0 };
+        let (waiting, is_damaged) = (Amount::default(), false);
+        let job = Job { generation, memory, turn, stored, waiting, is_damaged };
         if wait {
             // The flusher ends only after the writer, so the job arrives.
             return self.jobs.send(job).is_ok();
@@ -336,6 +358,9 @@ impl Writer {
 const IDLE: Duration = WATCH_EVERY;
 /// How often the directory is checked.
 const WATCH_EVERY: Duration = Duration::from_millis(200);
+/// How long a batch waits for a directory since it is missing, and the pause between two attempts.
+const MISSING_PATIENCE: Duration = Duration::from_secs(3);
+const MISSING_PAUSE: Duration = Duration::from_millis(20);
 /// Maximum lost logs whose rows are kept in memory.
 const MAX_RESCUED: usize = 2;
 /// Pause between attempts to reach the flusher.

@@ -1,13 +1,13 @@
 //! Tests that a broker gets every message, in order, however often it is away.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use inband_model::{Output, Phase};
 use proptest::prelude::{any, prop_assert_eq, proptest};
 
-use super::{Broker, Delivery, Entry, Parcel, Wanted, decode, encode, start};
+use super::{Broker, Delivery, Entry, Next, Parcel, Shared, Spool, Wanted, decode, encode, start};
 use crate::answer::Answer;
 use crate::delivery::Export;
 use crate::message::{Topic, Topics};
@@ -85,6 +85,34 @@ fn what_waits_at_the_end_is_delivered_by_the_next_collector_under_the_same_ids()
     let ids: Vec<_> = back.taken.lock().unwrap().iter().map(|parcel| parcel.id.clone()).collect();
     let spool = ids[0].strip_suffix("-0").unwrap();
     assert_eq!(ids, (0..60).map(|number| format!("{spool}-{number}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_spool_that_cannot_be_read_for_a_while_keeps_its_messages() {
+    let folder = Folder::new();
+    let path = folder.path("spool");
+    let mut spool = Spool::open(&path, BOUND).unwrap().0;
+    assert!(spool.append(&[encode(Topic::Events, "node 1", b"{}")]).error.is_none());
+    let shared = Shared {
+        spool: Mutex::new(spool),
+        news: Condvar::new(),
+        is_closed: AtomicBool::new(false),
+        tally: Arc::new(Tally::new("broker".to_owned())),
+        ending: Arc::default(),
+    };
+    let (file, aside) = (path.join("00000000000000000000.spool"), path.join("aside"));
+    std::fs::rename(&file, &aside).unwrap();
+    // Opening it fails, as it does without a free descriptor.
+    std::os::unix::fs::symlink(&file, &file).unwrap();
+
+    assert!(matches!(shared.next_batch(), Next::Nothing));
+    let trouble = shared.tally.ledger().trouble.unwrap();
+    assert!(trouble.starts_with("cannot read the spool"), "{trouble}");
+    std::fs::rename(&aside, &file).unwrap();
+
+    let Next::Item(batch) = shared.next_batch() else { panic!("no batch") };
+    assert_eq!((batch.first, batch.parcels.len()), (0, 1));
+    assert_eq!(shared.tally.ledger().export_failed, 0);
 }
 
 #[test]

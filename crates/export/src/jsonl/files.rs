@@ -128,6 +128,8 @@ impl Rotated {
             let from = if number == 1 { self.path.clone() } else { aside(number - 1) };
             absent_or(fs::rename(&from, aside(number)))?;
         }
+        // Even if no new file can be opened, the next attempt must not rotate again.
+        self.bytes = 0;
         self.open()
     }
 }

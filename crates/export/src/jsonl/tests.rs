@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use inband_model::{ExportLedger, Output, Phase};
 use serde_json::Value;
 
-use super::{JsonlSettings, Topic, start};
+use super::{Files, JsonlSettings, Topic, start};
 use crate::sample::{Folder, event};
 use crate::stage::Stage;
 use crate::tally::Tally;
@@ -55,6 +55,26 @@ fn nothing_is_kept_aside_where_that_is_wanted() {
     let settings = JsonlSettings { max_size: 1, keep: 0, ..settings(&folder.path("out")) };
     assert_eq!(write(&settings, 0..10).exported, 10);
     assert_eq!((keys(&folder.path("out")), folder.path("out.1").exists()), (vec![9], false));
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_after_the_rotation_is_not_rotated_again() {
+    let folder = Folder::new();
+    let path = folder.path("logs").join("out");
+    fs::create_dir(folder.path("logs")).unwrap();
+    let mut files = Files::open(&path, 10, 3).unwrap();
+    assert_eq!(files.append(b"12345678\n", &[9]).0, 1);
+    fs::remove_dir_all(folder.path("logs")).unwrap();
+    assert_eq!(files.append(b"12345678\n", &[9]).0, 0);
+
+    // With another program's line in it, there is room for two more letters.
+    fs::create_dir(folder.path("logs")).unwrap();
+    fs::write(&path, "1234\n").unwrap();
+    let (written, error) = files.append(b"1\n", &[2]);
+
+    assert!(error.is_none() && written == 1, "{error:?}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "1234\n1\n");
+    assert!(!folder.path("logs").join("out.1").exists());
 }
 
 #[test]

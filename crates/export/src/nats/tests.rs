@@ -82,6 +82,36 @@ fn what_comes_twice_is_kept_once_and_what_is_too_large_is_refused() {
 }
 
 #[test]
+fn what_is_too_large_for_the_stream_is_refused() {
+    let folder = Folder::new();
+    let Some(server) = Server::start(&folder.path("server"), 0) else { return };
+    let settings = settings(&server, &folder);
+    let runtime: Runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let made = runtime.block_on(async {
+        let (_, context) = connect(&NatsSettings { stream: String::new(), ..settings.clone() }, None).await?;
+        let stream = async_nats::jetstream::stream::Config {
+            name: settings.stream.clone(),
+            subjects: vec![format!("{}.>", settings.subject)],
+            max_message_size: 1_000,
+            ..Default::default()
+        };
+        context.create_stream(stream).await.map(drop).map_err(|error| error.to_string())
+    });
+    made.unwrap();
+    let parcel = |id: &str, bytes| Parcel {
+        id: id.to_owned(),
+        topic: Topic::Events,
+        key: String::new(),
+        body: vec![b' '; bytes],
+    };
+    let mut nats = Nats { settings, credentials: None, connected: None };
+
+    let delivery = nats.deliver(&[parcel("a", 10), parcel("b", 2_000), parcel("c", 10)], PATIENCE);
+
+    assert!(matches!(delivery.next, Answer::Refused(_)) && delivery.acknowledged == 1, "{delivery:?}");
+}
+
+#[test]
 fn a_server_whose_certificate_is_its_own_authority_is_reached_and_another_is_not() {
     let folder = Folder::new();
     let [certificate, other] = ["certificate", "other"].map(|name| {

@@ -34,10 +34,19 @@ pub(crate) struct Entry {
     pub(crate) payload: Vec<u8>,
 }
 
+/// A file that was found.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// Its whole messages up to the first place without one, and the bytes from there on.
+    Messages(Segment, u64),
+    /// Another version or program wrote it.
+    Unknown,
+}
+
 impl Segment {
     /// Creates a file whose first message has this number.
     pub(super) fn create(directory: &Path, first: u64) -> io::Result<(Segment, File)> {
-        let path = directory.join(format!("{first:020}.spool"));
+        let path = path(directory, first);
         let mut file = OpenOptions::new().append(true).create_new(true).open(&path)?;
         file.write_all(MAGIC).inspect_err(|_| {
             let _ = fs::remove_file(&path);
@@ -60,27 +69,27 @@ impl Segment {
         }
     }
 
-    /// Counts the whole messages of a file, and those below `delivered`; cuts off what follows them, and
-    /// returns how many bytes that is.
-    pub(super) fn scan(first: u64, path: PathBuf, delivered: u64) -> io::Result<(Segment, u64)> {
-        let mut file = BufReader::new(OpenOptions::new().read(true).write(true).open(&path)?);
+    /// Counts the whole messages at the beginning of a file, and those below `delivered`.
+    pub(super) fn scan(first: u64, path: PathBuf, delivered: u64) -> io::Result<Found> {
+        let mut file = BufReader::new(File::open(&path)?);
         let length = file.get_ref().metadata()?.len();
         let mut magic = Vec::new();
         (&mut file).take(MAGIC.len() as u64).read_to_end(&mut magic)?;
         let mut segment = Segment::of(path, first);
-        if magic == MAGIC {
-            let mut frame = Vec::new();
-            while read_frame(&mut file, &mut frame)? {
-                segment.count += 1;
-                segment.bytes += frame.len() as u64;
-                if segment.end() <= delivered {
-                    segment.delivered_bytes = segment.bytes;
-                }
+        if magic != MAGIC {
+            let is_torn = magic.len() < MAGIC.len();
+            return Ok(if is_torn { Found::Messages(segment, length) } else { Found::Unknown });
+        }
+        let mut frame = Vec::new();
+        while read_frame(&mut file, &mut frame)? {
+            segment.count += 1;
+            segment.bytes += frame.len() as u64;
+            if segment.end() <= delivered {
+                segment.delivered_bytes = segment.bytes;
             }
         }
-        let torn = length.saturating_sub(if magic == MAGIC { segment.bytes } else { 0 });
-        file.get_ref().set_len(segment.bytes.min(length))?;
-        Ok((segment, torn))
+        let behind = length.saturating_sub(segment.bytes);
+        Ok(Found::Messages(segment, behind))
     }
 
     /// Number of the message after the last one.
@@ -131,9 +140,15 @@ impl Segment {
         while self.place.0 < end && entries.len() < most && bytes < MAX_BYTES {
             let (number, place) = self.place;
             let mut frame = Vec::new();
-            if !read_frame(reader, &mut frame)? {
+            let failure = match read_frame(reader, &mut frame) {
+                Ok(true) => None,
+                Ok(false) => Some(io::Error::new(ErrorKind::InvalidData, "it is not as it was written")),
+                Err(error) => Some(error),
+            };
+            if let Some(error) = failure {
                 self.reader = None;
-                return Err(io::Error::new(ErrorKind::InvalidData, "it is not as it was written"));
+                // The next read begins with the message that cannot be read.
+                return if entries.is_empty() { Err(error) } else { Ok(entries) };
             }
             self.place = (number + 1, place + frame.len() as u64);
             if number == from {
@@ -147,6 +162,11 @@ impl Segment {
         }
         Ok(entries)
     }
+}
+
+/// The file whose first message has this number.
+pub(super) fn path(directory: &Path, first: u64) -> PathBuf {
+    directory.join(format!("{first:020}.spool"))
 }
 
 /// The files of a spool, oldest first.
@@ -169,9 +189,11 @@ fn read_frame(file: &mut impl Read, frame: &mut Vec<u8>) -> io::Result<bool> {
         return Ok(false);
     };
     file.take(u32::from_le_bytes(*length).into()).read_to_end(frame)?;
-    Ok(split_frame(frame).is_some_and(|(_, behind)| behind.is_empty()))
+    // No message is empty, but a hole in a file looks like empty ones.
+    let is_empty = frame.len() == FRAME_HEADER_BYTES;
+    Ok(!is_empty && split_frame(frame).is_some_and(|(_, behind)| behind.is_empty()))
 }
 
-const MAGIC: &[u8; 8] = b"INBSPL1\n";
+pub(super) const MAGIC: &[u8; 8] = b"INBSPL1\n";
 /// Bytes that are read at once, about.
 const MAX_BYTES: usize = 1 << 20;

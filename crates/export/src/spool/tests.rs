@@ -25,7 +25,7 @@ fn what_was_put_in_comes_out_in_order_also_after_a_restart() {
         spool.id()
     };
     let (mut spool, recovered) = Spool::open(&path, BOUND).unwrap();
-    assert_eq!((recovered, spool.id()), (Recovered { messages: 95, torn_bytes: 0 }, id));
+    assert_eq!((recovered, spool.id()), (Recovered { messages: 95, ..Recovered::default() }, id));
     put(&mut spool, 100..110);
     assert_eq!(all(&mut spool), (5..110).collect::<Vec<_>>());
     assert_eq!((spool.waiting(), numbers(&mut spool, 9)), (0, vec![]));
@@ -172,7 +172,9 @@ fn a_file_torn_at_any_byte_keeps_the_messages_before_it() {
         let (mut spool, recovered) = Spool::open(&path, BOUND).unwrap();
         let kept = ends.iter().filter(|end| **end <= length).count().saturating_sub(1);
         let torn = length - if length < 8 { 0 } else { ends[kept] };
-        let expected = Recovered { messages: kept as u64, torn_bytes: torn as u64 };
+        let lost = u64::from(torn > 0 && length > 8);
+        let expected =
+            Recovered { messages: kept as u64, torn_bytes: torn as u64, lost, ..Recovered::default() };
         assert_eq!(recovered, expected, "torn at {length}");
         let read: Vec<_> = spool.read(9).unwrap().into_iter().map(|entry| entry.payload).collect();
         assert_eq!(read, (0..kept).map(|number| payload(number.try_into().unwrap())).collect::<Vec<_>>());
@@ -180,7 +182,7 @@ fn a_file_torn_at_any_byte_keeps_the_messages_before_it() {
 }
 
 #[test]
-fn a_wrong_bit_ends_its_file_and_the_next_file_is_read() {
+fn a_wrong_bit_costs_its_message_alone() {
     let folder = Folder::new();
     let path = folder.path("spool");
     for round in 0..2 {
@@ -193,8 +195,72 @@ fn a_wrong_bit_ends_its_file_and_the_next_file_is_read() {
     fs::write(&file, bytes).unwrap();
 
     let (mut spool, recovered) = Spool::open(&path, BOUND).unwrap();
-    assert_eq!(recovered.messages, 8);
-    assert_eq!(all(&mut spool), [0, 1, 2, 5, 6, 7, 8, 9]);
+    assert_eq!((recovered.messages, recovered.lost, recovered.torn_bytes), (9, 1, 40));
+    // Each under its own number.
+    let read = spool.read(3).unwrap();
+    spool.deliver(read[2].number);
+    assert_eq!(spool.read(1).unwrap()[0].number, 4);
+    assert_eq!(all(&mut spool), [4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
+fn messages_behind_a_gap_of_unknown_length_have_numbers_of_their_own() {
+    let folder = Folder::new();
+    let path = folder.path("spool");
+    put(&mut Spool::open(&path, BOUND).unwrap().0, 0..8);
+    let file = files(&path).remove(0);
+    let mut bytes = fs::read(&file).unwrap();
+    // A hole in the second message and most of the third.
+    bytes[8 + 45..8 + 115].fill(0);
+    fs::write(&file, bytes).unwrap();
+
+    let (mut spool, recovered) = Spool::open(&path, BOUND).unwrap();
+
+    assert_eq!((recovered.messages, recovered.lost), (6, 1));
+    assert_eq!(numbers(&mut spool, 9), [0]);
+    assert_eq!(spool.deliver(0), 1);
+    assert_eq!(spool.read(1).unwrap()[0].number, 1 << 32);
+    assert_eq!(all(&mut spool), [3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn a_file_of_another_version_is_set_aside_as_it_is() {
+    let folder = Folder::new();
+    let path = folder.path("spool");
+    put(&mut Spool::open(&path, BOUND).unwrap().0, 0..5);
+    let file = files(&path).remove(0);
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[6] = b'2';
+    fs::write(&file, &bytes).unwrap();
+
+    let (mut spool, recovered) = Spool::open(&path, BOUND).unwrap();
+
+    assert_eq!((recovered.messages, recovered.unknown), (0, 1));
+    assert_eq!(fs::read(file.with_extension("unknown")).unwrap(), bytes);
+    put(&mut spool, 5..6);
+    assert_eq!(spool.read(1).unwrap()[0].number, 1 << 32);
+}
+
+#[test]
+fn after_a_restart_of_the_machine_no_number_is_given_twice() {
+    let folder = Folder::new();
+    let path = folder.path("spool");
+    put(&mut Spool::open(&path, BOUND).unwrap().0, 0..5);
+    // The machine failed before the last messages were on disk.
+    fs::write(path.join(super::boot::NAME), "another start").unwrap();
+    // Two starts of the collector, of which the first puts nothing in.
+    drop(Spool::open(&path, BOUND).unwrap());
+    let (mut spool, recovered) = Spool::open(&path, BOUND).unwrap();
+    assert_eq!(recovered.messages, 5);
+    put(&mut spool, 5..7);
+
+    let mut found = Vec::new();
+    while let Some(entry) = spool.read(1).unwrap().pop() {
+        found.push(entry.number);
+        spool.deliver(entry.number);
+    }
+
+    assert_eq!(found, [0, 1, 2, 3, 4, 1 << 32, (1 << 32) + 1]);
 }
 
 #[test]
@@ -226,6 +292,21 @@ fn a_file_that_changed_under_it_is_left_out_and_counted() {
     assert!(spool.read(9).is_err());
     assert_eq!(spool.skip(), 5);
     assert_eq!(all(&mut spool), [5, 6]);
+}
+
+#[test]
+fn messages_before_one_that_cannot_be_read_are_read() {
+    let folder = Folder::new();
+    let path = folder.path("spool");
+    let (mut spool, _) = Spool::open(&path, BOUND).unwrap();
+    put(&mut spool, 0..5);
+    let file = fs::OpenOptions::new().write(true).open(&files(&path)[0]).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, &[0x5a; 4], 8 + 3 * 40 + 10).unwrap();
+
+    assert_eq!(numbers(&mut spool, 9), [0, 1, 2]);
+    spool.deliver(2);
+    assert!(spool.read(9).is_err());
+    assert_eq!(spool.skip(), 2);
 }
 
 #[test]
@@ -270,7 +351,8 @@ proptest! {
                     drop(spool);
                     let (again, recovered) = Spool::open(&path, BOUND).unwrap();
                     spool = again;
-                    prop_assert_eq!(recovered, Recovered { messages: model.len() as u64, torn_bytes: 0 });
+                    let messages = model.len() as u64;
+                    prop_assert_eq!(recovered, Recovered { messages, ..Recovered::default() });
                 }
             }
             prop_assert_eq!(spool.waiting(), model.len() as u64);

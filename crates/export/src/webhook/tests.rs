@@ -71,6 +71,27 @@ fn alertmanager_gets_alerts_that_begin_and_end_under_the_same_labels() {
 }
 
 #[test]
+fn an_alert_that_begins_and_ends_in_one_message_has_the_same_labels() {
+    let server = Server::start("127.0.0.1:0", &[Reply::Slow(Duration::from_millis(500))]);
+    let kind = WebhookKind::Alertmanager;
+    let mut hook = Hook::to(&server, WebhookSettings { kind, ..quick() });
+    // While the first message takes its time, the others are queued.
+    hook.tell(&event(2, Phase::Once));
+    std::thread::sleep(Duration::from_millis(100));
+    let begin = event(1, Phase::Begin);
+    let severity = inband_model::Severity::Critical;
+    hook.tell(&begin);
+    hook.tell(&Event { phase: Phase::End, severity, ..begin.clone() });
+    hook.wait_for(|ledger| ledger.exported == 3);
+
+    let taken = server.taken();
+    let body: Value = serde_json::from_slice(&taken.last().unwrap().body).unwrap();
+    assert_eq!(body.as_array().unwrap().len(), 2, "{body}");
+    assert_eq!(body[0]["labels"], body[1]["labels"]);
+    assert_eq!(body[1]["labels"]["severity"], "warning");
+}
+
+#[test]
 fn an_alert_ends_now_also_where_the_clock_was_set_back_since_it_began() {
     let server = Server::start("127.0.0.1:0", &[]);
     let kind = WebhookKind::Alertmanager;

@@ -1,38 +1,34 @@
-//! The active events that were sent.
+//! The active events that are sent.
 
 use std::collections::BTreeMap;
 
 use inband_model::{Event, EventId, Phase};
 
-/// The active events, as they were sent.
+/// The active events, as they are sent.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     going_on: BTreeMap<EventId, Event>,
 }
 
 impl Told {
-    /// The event with the severity under which its beginning was sent: to Alertmanager, a different severity
+    /// Records an event that is about to be sent, even if it will not be accepted: active events are repeated.
+    ///
+    /// Returns it with the severity under which its beginning was sent: to Alertmanager, a different severity
     /// is a different alert, and the first would never end.
-    pub(super) fn as_it_was_told(&self, mut event: Event) -> Event {
+    pub(super) fn take(&mut self, mut event: Event) -> Event {
         if let Some(begun) = self.going_on.get(&event.id()).filter(|_| event.phase == Phase::End) {
             event.severity = begun.severity;
         }
-        event
-    }
-
-    /// Records what was sent, even if it was not accepted: active events are repeated.
-    pub(super) fn note(&mut self, events: Vec<Event>) {
-        for event in events {
-            match event.phase {
-                Phase::Begin if self.going_on.len() < MOST => {
-                    self.going_on.insert(event.id(), event);
-                }
-                Phase::End => {
-                    self.going_on.remove(&event.id());
-                }
-                Phase::Begin | Phase::Once => {}
+        match event.phase {
+            Phase::Begin if self.going_on.len() < MOST => {
+                self.going_on.insert(event.id(), event.clone());
             }
+            Phase::End => {
+                self.going_on.remove(&event.id());
+            }
+            Phase::Begin | Phase::Once => {}
         }
+        event
     }
 
     /// The active events.

@@ -113,16 +113,23 @@ fn of_minutes(
 ) -> Result<Spread, QueryError> {
     let sql = format!(
         "SELECT time, latency_sketch, queue_occupancy_max FROM minutes WHERE {}{}",
-        within(range),
+        within(of_whole_minutes(range)),
         place(question)
     );
     let mut spread = Spread::default();
     for row in past.rows(&sql)? {
-        let step = u32::try_from((count(&row[0]) - range.from.0) / step_ns).unwrap_or(u32::MAX);
+        let minute = count(&row[0]);
+        let step = minute.saturating_sub(range.from.0) / step_ns;
+        let step = u32::try_from(step).unwrap_or(u32::MAX);
         match question.of {
             HeatOf::Latency => {
                 let sketch = text(&row[1]).and_then(Sketch::parse).unwrap_or_default();
-                sketch.values().for_each(|(value, count)| spread.add(step, value, count));
+                for (value, count) in sketch.values() {
+                    let count = since(range.from, minute, count);
+                    if count > 0 {
+                        spread.add(step, value, count);
+                    }
+                }
             }
             _ => number(&row[2]).into_iter().for_each(|value| spread.add(step, value, 1)),
         }
@@ -139,38 +146,55 @@ fn of_seconds(
     question: &HeatQuestion,
 ) -> Result<Spread, QueryError> {
     let place = place(question);
+    let whole = of_whole_minutes(range);
     let mut spread = Spread::default();
     let step_of = |time: u64| u32::try_from((time - range.from.0) / step_ns).unwrap_or(u32::MAX);
     // Counts by minute and size that seconds already contain.
     let mut told: HashMap<(u64, u64), u64> = HashMap::new();
-    let sql = format!("SELECT time, latency_sketch FROM seconds WHERE {}{place}", within(range));
+    let sql = format!("SELECT time, latency_sketch FROM seconds WHERE {}{place}", within(whole));
     for row in past.rows(&sql)? {
         let time = count(&row[0]);
         for (value, count) in text(&row[1]).and_then(Sketch::parse).unwrap_or_default().values() {
-            spread.add(step_of(time), value, count);
+            if time + SECOND_NS > range.from.0 {
+                spread.add(step_of(time.max(range.from.0)), value, count);
+            }
             *told.entry((time - time % MINUTE_NS, value)).or_default() += count;
         }
     }
-    let sql = format!("SELECT time, latency_sketch FROM minutes WHERE {}{place}", within(range));
+    let sql = format!("SELECT time, latency_sketch FROM minutes WHERE {}{place}", within(whole));
     for row in past.rows(&sql)? {
         let minute = count(&row[0]);
-        let end = (minute + MINUTE_NS).min(range.to.0);
-        let steps = u64::from(step_of(end - 1) - step_of(minute)) + 1;
+        let (start, end) = (minute.max(range.from.0), (minute + MINUTE_NS).min(range.to.0));
+        let steps = u64::from(step_of(end - 1) - step_of(start)) + 1;
         for (value, mut count) in text(&row[1]).and_then(Sketch::parse).unwrap_or_default().values() {
             if let Some(told) = told.get_mut(&(minute, value)) {
                 let less = count.min(*told);
                 *told -= less;
                 count -= less;
             }
+            count = since(range.from, minute, count);
             for step in 0..steps {
                 let part = count * (step + 1) / steps - count * step / steps;
                 if part > 0 {
-                    spread.add(step_of(minute) + u32::try_from(step).unwrap_or(0), value, part);
+                    spread.add(step_of(start) + u32::try_from(step).unwrap_or(0), value, part);
                 }
             }
         }
     }
     Ok(spread)
+}
+
+/// A time range from the beginning of its first minute.
+fn of_whole_minutes(range: TimeRange) -> TimeRange {
+    TimeRange { from: Nanos(range.from.0 - range.from.0 % MINUTE_NS), to: range.to }
+}
+
+/// The part of a minute's count from this time on, as if spread evenly over the minute.
+fn since(from: Nanos, minute: u64, count: u64) -> u64 {
+    let before = from.0.saturating_sub(minute).min(MINUTE_NS);
+    let part = u128::from(count) * u128::from(MINUTE_NS - before);
+    let minute = u128::from(MINUTE_NS);
+    u64::try_from((part + minute / 2) / minute).unwrap_or(count)
 }
 
 /// From hops whose reports also contain the next hop.

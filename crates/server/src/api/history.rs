@@ -9,6 +9,7 @@ use inband_store::{Cell, Limits, QueryError};
 
 use super::Shared;
 use super::problem::Problem;
+use super::turn::turn;
 use crate::archive::Snapshot;
 
 /// History at one moment, with the remaining limits of queries.
@@ -70,10 +71,10 @@ pub(super) async fn ask<T: Send + 'static>(
     let Some(archive) = state.archive.as_ref().map(Arc::clone) else {
         return Err(Problem::unavailable("no history is kept: store.path is empty"));
     };
-    let _turn = state.turn().await?;
+    let (turn, _caller) = turn(&state.queries).await?;
     let limits = Limits { rows: MAX_ROWS, ..state.limits() };
     let asked = tokio::task::spawn_blocking(move || {
-        let history = archive.snapshot().map_err(QueryError::Store)?;
+        let history = turn.snapshot(&*archive)?;
         question(&mut Past { history, limits, begun: Instant::now(), damage: 0 })
     });
     match asked.await {

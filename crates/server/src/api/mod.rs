@@ -46,6 +46,7 @@ mod stream;
 mod summary;
 mod talkers;
 mod tls;
+mod turn;
 mod views;
 
 use std::io;
@@ -201,7 +202,7 @@ impl Api {
         let Listening { settings, listener, address, tls, base } = listening;
         let access = Access::new(&settings);
         let places = Arc::new(Places::new(PlaceLimits::new(&settings)));
-        let (queries, is_secure) = (Semaphore::new(MAX_QUERIES), tls.is_some());
+        let (queries, is_secure) = (Arc::new(Semaphore::new(MAX_QUERIES)), tls.is_some());
         let door = Door { listener, tls, base: base.clone(), places: Arc::clone(&places) };
         let directory = archive.as_ref().and_then(|archive| archive.directory());
         let said = SaidStore::open(directory).map_err(|(path, source)| ApiError::Said { path, source })?;

@@ -9,7 +9,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::Value;
 
-use crate::archive::{Archive, Snapshot};
+use crate::archive::Snapshot;
 
 /// The conditions of wanted events.
 #[derive(Debug, Clone, Default)]
@@ -50,20 +50,7 @@ impl Filter {
     }
 }
 
-/// The latest matching events of history, latest first, at most `most` of them.
-///
-/// # Errors
-/// History cannot be read, or costs more than the limits.
-pub(super) fn of_history(
-    archive: &dyn Archive,
-    filter: &Filter,
-    most: usize,
-    limits: Limits,
-) -> Result<Vec<EventView>, QueryError> {
-    of_snapshot(&*archive.snapshot().map_err(QueryError::Store)?, filter, most, limits)
-}
-
-/// The latest matching events of a snapshot.
+/// The latest matching events of a snapshot, latest first, at most `most` of them.
 ///
 /// # Errors
 /// History costs more than the limits.
@@ -91,13 +78,12 @@ pub(super) fn of_snapshot(
 /// One event of history; without a stored id, only if it is among the latest.
 ///
 /// # Errors
-/// History cannot be read, or costs more than the limits.
+/// History costs more than the limits.
 pub(super) fn of_id(
-    archive: &dyn Archive,
+    history: &dyn Snapshot,
     id: EventId,
     limits: Limits,
 ) -> Result<Option<EventView>, QueryError> {
-    let history = archive.snapshot().map_err(QueryError::Store)?;
     let sql = format!("SELECT {COLUMNS} FROM events WHERE id = '{id}' ORDER BY time DESC");
     let mut views = Vec::new();
     take(&history.query(&sql, limits)?.rows, &Filter::default(), usize::MAX, &mut views, &mut HashSet::new());

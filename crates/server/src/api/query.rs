@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::Shared;
 use super::problem::Problem;
+use super::turn::turn;
 use super::views::json as answer;
 
 pub(super) async fn query(
@@ -126,11 +127,11 @@ pub(super) async fn ask(state: &Shared, sql: String) -> Result<Answer, Problem> 
     let Some(archive) = state.archive.as_ref().map(Arc::clone) else {
         return Err(Problem::unavailable("no history is kept: store.path is empty"));
     };
-    let _turn = state.turn().await?;
+    let (turn, _caller) = turn(&state.queries).await?;
     let limits = state.limits();
     let names: Arc<dyn Naming> = Arc::clone(&state.names) as _;
     let asked = tokio::task::spawn_blocking(move || {
-        let history = archive.snapshot().map_err(QueryError::Store)?;
+        let history = turn.snapshot(&*archive)?;
         history.query_named(&sql, limits, &names)
     });
     match asked.await {

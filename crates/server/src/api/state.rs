@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use inband_model::{EventId, EventView, Names, Silence};
 use inband_store::Limits;
-use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 
 use super::access::Access;
 use super::base::BasePath;
@@ -14,6 +14,7 @@ use super::past::{self, Filter};
 use super::places::Places;
 use super::problem::Problem;
 use super::said::SaidStore;
+use super::turn::turn;
 use crate::archive::Archive;
 use crate::live::Live;
 use crate::metrics::Metrics;
@@ -42,7 +43,7 @@ pub(super) struct State {
     pub(super) earlier: OnceLock<Vec<EventView>>,
     pub(super) settings: ApiSettings,
     /// Permits for concurrent SQL queries.
-    pub(super) queries: Semaphore,
+    pub(super) queries: Arc<Semaphore>,
     /// Followers of changes in the fabric.
     pub(super) followers: Arc<Followers>,
 }
@@ -89,11 +90,10 @@ impl State {
         most: usize,
     ) -> Result<Vec<EventView>, Problem> {
         let Some(archive) = self.archive.clone() else { return Ok(Vec::new()) };
-        let _turn = self.turn().await?;
+        let (turn, _caller) = turn(&self.queries).await?;
         let limits = self.limits();
-        let found =
-            tokio::task::spawn_blocking(move || past::of_history(&*archive, &filter, most, limits)).await;
-        match found {
+        let find = move || past::of_snapshot(&*turn.snapshot(&*archive)?, &filter, most, limits);
+        match tokio::task::spawn_blocking(find).await {
             Ok(Ok(events)) => Ok(events),
             Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),
             Err(_) => Err(Problem::stopped()),
@@ -103,21 +103,14 @@ impl State {
     /// One event of history; `None` if it is missing, or no history is kept.
     pub(super) async fn past_event(self: &Arc<Self>, id: EventId) -> Result<Option<EventView>, Problem> {
         let Some(archive) = self.archive.clone() else { return Ok(None) };
-        let _turn = self.turn().await?;
+        let (turn, _caller) = turn(&self.queries).await?;
         let limits = self.limits();
-        match tokio::task::spawn_blocking(move || past::of_id(&*archive, id, limits)).await {
+        let find = move || past::of_id(&*turn.snapshot(&*archive)?, id, limits);
+        match tokio::task::spawn_blocking(find).await {
             Ok(Ok(event)) => Ok(event),
             Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),
             Err(_) => Err(Problem::stopped()),
         }
-    }
-
-    /// Waits for a permit to query history.
-    pub(super) async fn turn(&self) -> Result<SemaphorePermit<'_>, Problem> {
-        let turn = tokio::time::timeout(MAX_WAIT, self.queries.acquire()).await;
-        turn.ok()
-            .and_then(Result::ok)
-            .ok_or_else(|| Problem::unavailable("other questions are being answered"))
     }
 
     /// Reads the latest events of earlier runs, once.
@@ -156,5 +149,5 @@ impl State {
 
 /// Maximum number of events of earlier runs shown without a time range.
 const MAX_EARLIER: usize = 1_000;
-/// Maximum wait for the collector, and for other history queries.
+/// Maximum wait for the collector.
 const MAX_WAIT: Duration = Duration::from_secs(5);

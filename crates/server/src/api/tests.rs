@@ -3,6 +3,7 @@
 mod answers;
 mod callers;
 mod elsewhere;
+mod gone;
 mod history;
 mod page;
 mod places;

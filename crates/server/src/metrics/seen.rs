@@ -80,7 +80,8 @@ impl Seen {
 
     /// Every family.
     pub(super) fn families(&self, names: &Names, archive: Option<&dyn Archive>) -> Vec<Family> {
-        let mut families = self.of_ledger();
+        let tally = archive.map(|archive| archive.tally());
+        let mut families = self.of_ledger(tally.as_ref());
         families.extend(self.of_clock());
         families.extend(self.of_faults());
         families.extend(self.of_tables());
@@ -94,14 +95,18 @@ impl Seen {
         });
         let help = "What people call a node; always 1.";
         families.push(Family::gauge("inband_node_info", help).with(named));
-        if let Some(archive) = archive {
-            families.extend(of_store(&archive.tally(), archive.trouble().is_none()));
+        if let Some((archive, tally)) = archive.zip(tally) {
+            families.extend(of_store(&tally, archive.trouble().is_none()));
         }
         families
     }
 
-    fn of_ledger(&self) -> Vec<Family> {
+    fn of_ledger(&self, tally: Option<&Tally>) -> Vec<Family> {
         let (ledger, reception) = (&self.ledger, &self.reception);
+        // The ledger moves reports between these two when their directory is lost or returns.
+        let [stored, store_failed] = tally.map_or([ledger.stored, ledger.store_failed], |tally| {
+            [tally.stored + tally.gone, refused(tally) + tally.shed]
+        });
         let counters = [
             ("inband_datagrams_received_total", "Datagrams taken off the sockets.", ledger.received),
             ("inband_datagrams_kernel_dropped_total", "Datagrams the kernel dropped.", ledger.kernel_dropped),
@@ -129,12 +134,8 @@ impl Seen {
                 "Individual reports in accepted datagrams.",
                 ledger.accepted_reports,
             ),
-            ("inband_reports_stored_total", "Individual reports in the store.", ledger.stored),
-            (
-                "inband_reports_store_failed_total",
-                "Individual reports the store did not take.",
-                ledger.store_failed,
-            ),
+            ("inband_reports_stored_total", "Individual reports the store has written.", stored),
+            ("inband_reports_store_failed_total", "Individual reports the store did not take.", store_failed),
             ("inband_receive_failures_total", "Times a socket could not be read.", reception.failures),
             (
                 "inband_losses_unknown_total",
@@ -250,10 +251,16 @@ impl Seen {
 fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
     let help = "Whether history is being written: 1, or 0 while the disk does not take it.";
     let up = Family::gauge("inband_store_up", help).of(is_written);
-    let lost = [("disk", tally.failed), ("queue", tally.shed)];
+    let lost = [("disk", refused(tally)), ("queue", tally.shed)];
     let lost = lost.map(|(reason, count)| Sample::new([("reason", reason.to_owned())], count));
     let help = "Individual reports the store lost: the disk did not take them, or too much was waiting.";
     let lost = Family::counter("inband_store_lost_reports_total", help).with(lost);
+    let help = "Individual reports stored in a directory that is removed or replaced, until it returns.";
+    let gone = Family::gauge("inband_store_gone_reports", help).of(tally.gone);
+    let others = [("disk", tally.others_failed), ("queue", tally.others_shed)];
+    let others = others.map(|(reason, count)| Sample::new([("reason", reason.to_owned())], count));
+    let help = "Paths, events, ledgers and reports behind events that the store lost, by the same reasons.";
+    let others = Family::counter("inband_store_lost_rows_total", help).with(others);
     let help = "Individual reports that are on their way to the disk.";
     let waiting = Family::gauge("inband_store_waiting_reports", help).of(tally.waiting);
     let counters = [
@@ -275,7 +282,7 @@ fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
         ("inband_store_torn_bytes_total", "Bytes of torn ends cut off logs at the start.", tally.torn_bytes),
         (
             "inband_store_damaged_blocks_total",
-            "Damaged blocks of logs found at the start; their reports are lost.",
+            "Damaged blocks of logs found at the start; what cannot be read of them is left out.",
             tally.damaged_blocks,
         ),
         (
@@ -299,7 +306,12 @@ fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
     let decoded = Family::gauge("inband_store_decoded_bytes", help).of(tally.decoded_bytes);
     let help = "Memory of the footers of segments that questions share, bytes.";
     let footers = Family::gauge("inband_store_footer_bytes", help).of(tally.footer_bytes);
-    [up, lost, waiting, decoded, footers].into_iter().chain(counters).collect()
+    [up, lost, gone, others, waiting, decoded, footers].into_iter().chain(counters).collect()
+}
+
+/// Reports that the disk did not take, without those that it took and lost.
+fn refused(tally: &Tally) -> u64 {
+    tally.failed.saturating_sub(tally.gone)
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a gauge is a 64-bit float")]

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use inband_model::Nanos;
@@ -29,7 +29,6 @@ pub struct Chunk {
 enum Part {
     Group {
         segment: Arc<SegmentReader>,
-        path: Arc<PathBuf>,
         group: usize,
     },
     /// Returns a column of rows in memory; with the first and last of their times, if known.
@@ -41,11 +40,11 @@ enum Part {
 
 impl Chunk {
     /// The row groups of a segment.
-    pub(crate) fn of_segment(segment: SegmentReader, path: &Path) -> Vec<Chunk> {
-        let (segment, path) = (Arc::new(segment), Arc::new(path.to_owned()));
+    pub(crate) fn of_segment(segment: SegmentReader) -> Vec<Chunk> {
+        let segment = Arc::new(segment);
         let chunk = |group| Chunk {
             rows: segment.rows(group),
-            source: Part::Group { segment: Arc::clone(&segment), path: Arc::clone(&path), group },
+            source: Part::Group { segment: Arc::clone(&segment), group },
         };
         (0..segment.row_groups()).map(chunk).collect()
     }
@@ -93,8 +92,8 @@ impl Chunk {
     /// The segment is damaged.
     pub fn column(&self, column: usize) -> Result<ColumnData, StoreError> {
         match &self.source {
-            Part::Group { segment, path, group } => {
-                segment.column(*group, column).map_err(StoreError::segment("read", path))
+            Part::Group { segment, group } => {
+                segment.column(*group, column).map_err(StoreError::segment("read", segment.path()))
             }
             Part::Memory { column: of, .. } => Ok(of(column)),
         }
@@ -103,9 +102,9 @@ impl Chunk {
     /// The values of a column in its first `rows` rows; of rows in memory, in all of them.
     pub(crate) fn first_of_column(&self, column: usize, rows: usize) -> Result<ColumnData, StoreError> {
         match &self.source {
-            Part::Group { segment, path, group } => {
-                segment.first_of_column(*group, column, rows).map_err(StoreError::segment("read", path))
-            }
+            Part::Group { segment, group } => segment
+                .first_of_column(*group, column, rows)
+                .map_err(StoreError::segment("read", segment.path())),
             Part::Memory { column: of, .. } => Ok(of(column)),
         }
     }
@@ -114,9 +113,9 @@ impl Chunk {
     /// rows in between may have any value.
     pub(crate) fn rows_of_column(&self, column: usize, rows: &[u32]) -> Result<ColumnData, StoreError> {
         match &self.source {
-            Part::Group { segment, path, group } => {
-                segment.rows_of_column(*group, column, rows).map_err(StoreError::segment("read", path))
-            }
+            Part::Group { segment, group } => segment
+                .rows_of_column(*group, column, rows)
+                .map_err(StoreError::segment("read", segment.path())),
             Part::Memory { column: of, .. } => Ok(of(column)),
         }
     }
@@ -124,10 +123,18 @@ impl Chunk {
     /// The values of a column in a range of rows.
     pub(crate) fn part_of_column(&self, column: usize, rows: Range<usize>) -> Result<ColumnData, StoreError> {
         match &self.source {
-            Part::Group { segment, path, group } => {
-                segment.part_of_column(*group, column, rows).map_err(StoreError::segment("read", path))
-            }
+            Part::Group { segment, group } => segment
+                .part_of_column(*group, column, rows)
+                .map_err(StoreError::segment("read", segment.path())),
             Part::Memory { column: of, .. } => Ok(of(column).pick(rows)),
+        }
+    }
+
+    /// The segment; empty for rows in memory.
+    pub(crate) fn file(&self) -> &Path {
+        match &self.source {
+            Part::Group { segment, .. } => segment.path(),
+            Part::Memory { .. } => Path::new(""),
         }
     }
 
@@ -139,11 +146,11 @@ impl Chunk {
             _ => error.source().map_or_else(|| error.to_string(), ToString::to_string),
         };
         match &self.source {
-            Part::Group { path, group, segment } => {
+            Part::Group { group, segment } => {
                 let place = format!("row group {group}, column {}", segment.name(column));
-                Damage::new(path, place, cause, Some(self.rows))
+                Damage::new(self.file(), place, cause, Some(self.rows))
             }
-            Part::Memory { .. } => Damage::new(Path::new(""), "memory", cause, Some(self.rows)),
+            Part::Memory { .. } => Damage::new(self.file(), "memory", cause, Some(self.rows)),
         }
     }
 

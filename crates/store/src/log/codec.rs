@@ -3,7 +3,9 @@
 //! The number of reports, the hops as columns, and the rest, which is rare, as JSON up to the end.
 
 use inband_model::{Event, LedgerView, Nanos, PathObservation, ReportBytes};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::cursor::{Cursor, put_number};
 use super::hops::{get_hops, put_hops};
@@ -43,19 +45,45 @@ pub(super) fn encode(batch: &Batch, bytes: &mut Vec<u8>) -> bool {
     serde_json::to_writer(bytes, &Rare { paths, events, ledgers, evidence }).is_ok()
 }
 
+/// A batch that was read back.
+#[derive(Debug, PartialEq)]
+pub(super) struct Decoded {
+    pub(super) batch: Batch,
+    /// Whether all rare rows could be read: one may be of a kind that this version does not know.
+    pub(super) is_whole: bool,
+}
+
 /// Reads a batch; `None` if the payload is not one.
-pub(super) fn decode(payload: &[u8]) -> Option<Batch> {
+pub(super) fn decode(payload: &[u8]) -> Option<Decoded> {
     let mut cursor = Cursor(payload);
     let reports = cursor.number()?;
     let hops = get_hops(&mut cursor)?;
-    get_rare(cursor.0, Batch { hops, reports, ..Batch::default() })
+    Some(get_rare(cursor.0, Batch { hops, reports, ..Batch::default() }))
 }
 
-/// Reads the rare rows into a batch.
-pub(super) fn get_rare(json: &[u8], batch: Batch) -> Option<Batch> {
-    let RareOwned { paths, events, ledgers, evidence } = match json {
-        [] => RareOwned::default(),
-        json => serde_json::from_slice(json).ok()?,
+/// Reads the rare rows into a batch, as far as they can be read.
+pub(super) fn get_rare(json: &[u8], batch: Batch) -> Decoded {
+    let read = match json {
+        [] => Some(RareOwned::default()),
+        json => serde_json::from_slice(json).ok(),
     };
-    Some(Batch { paths, events, ledgers, evidence, ..batch })
+    let is_whole = read.is_some();
+    let RareOwned { paths, events, ledgers, evidence } = read.unwrap_or_else(|| get_each(json));
+    Decoded { batch: Batch { paths, events, ledgers, evidence, ..batch }, is_whole }
+}
+
+/// The rare rows that can be read, one by one.
+fn get_each(json: &[u8]) -> RareOwned {
+    let rows: Value = serde_json::from_slice(json).unwrap_or_default();
+    RareOwned {
+        paths: readable(&rows["paths"]),
+        events: readable(&rows["events"]),
+        ledgers: readable(&rows["ledgers"]),
+        evidence: readable(&rows["evidence"]),
+    }
+}
+
+fn readable<T: DeserializeOwned>(rows: &Value) -> Vec<T> {
+    let rows = rows.as_array().map(Vec::as_slice).unwrap_or_default();
+    rows.iter().filter_map(|row| T::deserialize(row).ok()).collect()
 }

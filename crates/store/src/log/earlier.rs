@@ -1,7 +1,8 @@
 //! Reader for logs of earlier versions: consecutive frames without a salt.
 
+use super::codec::{self, Decoded};
 use super::outcome::Outcome;
-use super::{codec, version1};
+use super::version1;
 use crate::batch::Batch;
 use crate::frame::{HEADER_BYTES, split_frame};
 
@@ -16,9 +17,10 @@ pub(super) fn decode(log: &[u8], take: &mut impl FnMut(Batch)) -> Option<Outcome
         let found =
             split_frame(&log[at..]).map(|(payload, behind)| (decode(payload), log.len() - behind.len()));
         at = match found {
-            Some((Some(batch), end)) => {
+            Some((Some(Decoded { batch, is_whole }), end)) => {
                 take(batch);
                 outcome.whole = end;
+                outcome.damaged.extend((!is_whole).then_some(at..end));
                 end
             }
             Some((None, end)) => {
@@ -38,6 +40,11 @@ pub(super) fn decode(log: &[u8], take: &mut impl FnMut(Batch)) -> Option<Outcome
     Some(outcome)
 }
 
+/// Whether a log has one of these versions.
+pub(super) fn is_one(log: &[u8]) -> bool {
+    VERSIONS.iter().any(|(magic, _)| log.starts_with(*magic))
+}
+
 /// Offset of the frame after a damaged one.
 fn next_frame(log: &[u8], at: usize) -> Option<usize> {
     let length = u32::from_le_bytes(*log[at..].first_chunk()?);
@@ -46,7 +53,7 @@ fn next_frame(log: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Reads a payload.
-type Decode = fn(&[u8]) -> Option<Batch>;
+type Decode = fn(&[u8]) -> Option<Decoded>;
 
 const MAGIC_BYTES: usize = 8;
 const VERSIONS: [(&[u8; MAGIC_BYTES], Decode); 2] =

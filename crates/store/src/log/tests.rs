@@ -1,7 +1,7 @@
 use inband_model::{HopColumns, HopRecord, LedgerView, Nanos};
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
-use super::{LOG_HEADER_BYTES, Outcome, Salt, decode, encode, header};
+use super::{LOG_HEADER_BYTES, Outcome, Salt, codec, decode, encode, header};
 use crate::batch::Batch;
 use crate::sample::{Numbers, START, any_hop, with_evidence};
 
@@ -173,4 +173,29 @@ fn a_log_of_the_first_version_is_read_as_it_was_written() {
     assert_eq!(read(log), (batches, whole(log)));
     let torn = &log[..log.len() - 1];
     assert_eq!(read(torn).0.len(), 3);
+}
+
+#[test]
+fn an_event_of_an_unknown_kind_takes_nothing_else_of_its_batch_with_it() {
+    let batch = batch(&mut Numbers(7), 3);
+    let (mut payload, mut hops) = (Vec::new(), Vec::new());
+    assert!(codec::encode(&batch, &mut payload));
+    assert!(codec::encode(&Batch { ledgers: vec![], evidence: vec![], ..batch.clone() }, &mut hops));
+    let json = String::from_utf8(payload.split_off(hops.len())).unwrap();
+    let json = json.replace("\"events\":[]", "\"events\":[{\"event\":\"of-a-later-version\"}]");
+    assert!(json.contains("later"), "{json}");
+    let salt = Salt::draw();
+    let mut log = header(salt).to_vec();
+    let put = |frame: &mut Vec<u8>| {
+        frame.extend_from_slice(&hops);
+        frame.extend_from_slice(json.as_bytes());
+        true
+    };
+    salt.put_frame(&mut log, put).unwrap();
+
+    let (found, outcome) = read(&log);
+
+    assert_eq!(found, [batch]);
+    assert_eq!(outcome.damaged, std::slice::from_ref(&(LOG_HEADER_BYTES..log.len())));
+    assert_eq!((outcome.whole, outcome.torn), (log.len(), 0));
 }

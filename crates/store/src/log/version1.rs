@@ -7,12 +7,12 @@ mod hops;
 use inband_model::{HopColumns, HopRecord};
 
 use self::hops::get_hop;
-use super::codec::get_rare;
+use super::codec::{Decoded, get_rare};
 use super::cursor::Cursor;
 use crate::batch::Batch;
 
 /// Reads a batch; `None` if the payload is not one.
-pub(super) fn decode(payload: &[u8]) -> Option<Batch> {
+pub(super) fn decode(payload: &[u8]) -> Option<Decoded> {
     let mut cursor = Cursor(payload);
     let reports = cursor.number()?;
     let count = usize::try_from(cursor.number()?).ok()?;
@@ -22,5 +22,5 @@ pub(super) fn decode(payload: &[u8]) -> Option<Batch> {
         previous = get_hop(&mut cursor, &previous)?;
         hops.push(&previous);
     }
-    get_rare(cursor.0, Batch { hops, reports, ..Batch::default() })
+    Some(get_rare(cursor.0, Batch { hops, reports, ..Batch::default() }))
 }

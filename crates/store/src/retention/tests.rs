@@ -67,12 +67,28 @@ fn the_oldest_hours_go_when_there_is_too_much() {
     let folder = Folder::new();
     let settings = ten_hours(&folder);
     let bytes = History::open(folder.path()).unwrap().bytes();
-    let settings = StoreSettings { max_size_bytes: bytes / 2, ..settings };
+    let max_size_bytes = bytes - of_table(&folder, "observations");
+    let settings = StoreSettings { max_size_bytes, ..settings };
     apply(&settings, hours_later(9)).unwrap();
     let left = left(&folder);
-    assert!(History::open(folder.path()).unwrap().bytes() <= bytes / 2);
+    assert!(History::open(folder.path()).unwrap().bytes() <= max_size_bytes);
     assert!(!left.is_empty() && left.len() < 100);
     assert_eq!(left, Vec::from_iter(100 - left.len() as i64..100));
+    assert_eq!(layout::segments(folder.path(), "minutes").unwrap().len(), 10, "roll-ups stay");
+}
+
+#[test]
+fn roll_ups_go_when_nothing_else_is_left() {
+    let folder = Folder::new();
+    let settings = ten_hours(&folder);
+    let max_size_bytes = of_table(&folder, "hours") / 2;
+    apply(&StoreSettings { max_size_bytes, ..settings }, hours_later(9)).unwrap();
+    assert!(left(&folder).is_empty());
+    assert!(History::open(folder.path()).unwrap().bytes() <= max_size_bytes);
+}
+
+fn of_table(folder: &Folder, table: &str) -> u64 {
+    layout::segments(folder.path(), table).unwrap().iter().map(|file| file.bytes).sum()
 }
 
 #[test]

@@ -13,13 +13,14 @@ use parquet::errors::ParquetError;
 use super::clocks::{self, Clock};
 use super::decode::{Layout, decode};
 use super::footer::{Fault, Footer};
+use super::found::Found;
 use crate::error::StoreError;
 use crate::history::ColumnData;
 
-/// An open segment.
+/// A segment whose footer was read.
 #[derive(Debug)]
 pub(crate) struct SegmentReader {
-    file: File,
+    found: Found,
     footer: Arc<Footer>,
 }
 
@@ -27,14 +28,19 @@ impl SegmentReader {
     /// Opens a segment of a table and reads its footer.
     #[cfg(test)]
     pub(crate) fn open(path: &Path, shape: &Shape) -> Result<Self, StoreError> {
-        let file = File::open(path).map_err(StoreError::io("open", path))?;
+        let (found, file) = Found::open(path).map_err(StoreError::io("open", path))?;
         let footer = Self::read_footer(&file, path, shape)?;
-        Ok(Self::new(file, Arc::new(footer)))
+        Ok(Self::new(found, Arc::new(footer)))
     }
 
     /// Creates a reader from a known footer.
-    pub(crate) fn new(file: File, footer: Arc<Footer>) -> Self {
-        Self { file, footer }
+    pub(crate) fn new(found: Found, footer: Arc<Footer>) -> Self {
+        Self { found, footer }
+    }
+
+    /// The name under which the file was listed.
+    pub(crate) fn path(&self) -> &Path {
+        self.found.path()
     }
 
     /// Reads the footer of an open file.
@@ -193,7 +199,7 @@ impl SegmentReader {
             .filter(|(_, length)| *length <= MAX_CHUNK_BYTES)
             .ok_or_else(|| ParquetError::General("the place of a column cannot be read".into()))?;
         let mut bytes = vec![0; length];
-        self.file.read_exact_at(&mut bytes, start)?;
+        self.found.open_again()?.read_exact_at(&mut bytes, start)?;
         if checksum.is_some_and(|checksum| checksum != crc32fast::hash(&bytes)) {
             return Err(ParquetError::General("its checksum is wrong".into()));
         }

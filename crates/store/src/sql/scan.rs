@@ -233,8 +233,10 @@ fn wanted_rows(columns: &[Option<ColumnData>], wanted: &[Wanted], rows: usize) -
             }
             Wanted::Text(column, text) => {
                 let Some(ColumnData::Texts { codes, words }) = &columns[*column] else { continue };
-                let code = words.iter().position(|word| word == &**text);
-                order.retain(|row| code.is_some() && codes[*row as usize].map(|code| code as usize) == code);
+                // Other programs may store a word several times.
+                let is_wanted: Vec<bool> = words.iter().map(|word| word == &**text).collect();
+                let is_wanted = |code: u32| is_wanted.get(code as usize).copied().unwrap_or(false);
+                order.retain(|row| codes[*row as usize].is_some_and(is_wanted));
             }
         }
     }
@@ -262,3 +264,6 @@ fn times(wanted: &[Wanted]) -> TimeRange {
 
 /// Maximum GROUP BY columns that avoid SQLite's own sort.
 pub(crate) const MAX_GROUPED: usize = 3;
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@ mod damage;
 mod earlier;
 mod faults;
 mod model;
+mod open_files;
 mod place;
 pub(crate) mod roll_ups;
 

@@ -133,11 +133,6 @@ fn a_queue_is_answered_for_out_of_its_bursts() {
 
 #[test]
 fn what_seconds_do_not_tell_of_a_minute_is_spread_over_it() {
-    let sketch = |values: &[(u64, usize)]| {
-        let mut sketch = Sketch::default();
-        values.iter().for_each(|(value, count)| (0..*count).for_each(|_| sketch.add(*value)));
-        Cell::Text(sketch.to_text())
-    };
     let minute = 60_000_000_000;
     let rows = vec![
         ("minutes", vec![Cell::Integer(minute), sketch(&[(1_000, 60), (1_000_000, 5)])]),
@@ -147,12 +142,41 @@ fn what_seconds_do_not_tell_of_a_minute_is_spread_over_it() {
     let found = ask(rows, "/api/v1/heat?from=60000000000&to=3660000000000&step=10s");
 
     assert_eq!((&found["source"], &found["count"]), (&json!("seconds"), &json!(65)), "{found}");
+    // Ten in each step, and the five slow ones in their own step.
+    let expected = [(0, 10), (1, 5), (1, 10), (2, 10), (3, 10), (4, 10), (5, 10)];
+    assert_eq!(cells(&found), expected, "{found}");
+}
+
+#[test]
+fn of_a_minute_in_which_the_time_range_begins_the_part_from_there_on_counts() {
+    let minute = 60_000_000_000;
+    let rows = vec![
+        ("minutes", vec![Cell::Integer(minute), sketch(&[(1_000, 60), (1_000_000, 7)])]),
+        ("seconds", vec![Cell::Integer(minute + 13_000_000_000), sketch(&[(1_000_000, 4)])]),
+        ("seconds", vec![Cell::Integer(minute + 53_000_000_000), sketch(&[(1_000_000, 3)])]),
+    ];
+
+    let by_second = ask(rows.clone(), "/api/v1/heat?from=90000000000&to=3660000000000&step=10s");
+    let by_minute = ask(rows, "/api/v1/heat?from=90000000000&to=3690000000000&step=1m");
+
+    let expected = [(0, 10), (1, 10), (2, 3), (2, 10)];
+    assert_eq!(cells(&by_second), expected, "{by_second}");
+    assert_eq!((&by_minute["source"], cells(&by_minute)), (&json!("minutes"), vec![(0, 4), (0, 30)]));
+}
+
+/// Step and count of each cell.
+fn cells(found: &Value) -> Vec<(u64, u64)> {
     let columns = |name: &str| {
         let column = found["columns"][name].as_array().unwrap().clone();
         column.into_iter().map(|value| value.as_u64().unwrap()).collect::<Vec<_>>()
     };
     let mut cells: Vec<(u64, u64)> = columns("step").into_iter().zip(columns("count")).collect();
     cells.sort_unstable();
-    // Ten in each step, and the five slow ones in their own step.
-    assert_eq!(cells, [(0, 10), (1, 5), (1, 10), (2, 10), (3, 10), (4, 10), (5, 10)], "{found}");
+    cells
+}
+
+fn sketch(values: &[(u64, usize)]) -> Cell {
+    let mut sketch = Sketch::default();
+    values.iter().for_each(|(value, count)| (0..*count).for_each(|_| sketch.add(*value)));
+    Cell::Text(sketch.to_text())
 }

@@ -11,6 +11,7 @@ use inband_model::{HopRecord, LedgerView, Nanos};
 use super::model;
 use crate::batch::Batch;
 use crate::damage::Findings;
+use crate::error::StoreError;
 use crate::history::{ColumnData, History};
 use crate::question::{Cell, Limits};
 use crate::range::TimeRange;
@@ -264,4 +265,20 @@ fn a_damaged_log_is_taken_up_without_the_damaged_block_and_counted() {
     store.close();
     let expected: Vec<i64> = (0..20).chain(30..50).collect();
     assert_eq!(integers(&History::open(other.path()).unwrap(), "sequence"), expected);
+    // The damaged log is kept.
+    assert_eq!(layout::damaged_logs(other.path()).unwrap(), [(1, file.with_extension("damaged"))]);
+}
+
+#[test]
+fn a_log_of_an_unknown_version_is_refused_and_left_as_it_is() {
+    let folder = Folder::new();
+    drop(Store::open(folder.settings()).unwrap());
+    let log = layout::log_file(folder.path(), 7);
+    let later = b"INBLOGv4 and something that this version cannot read";
+    fs::write(&log, later).unwrap();
+
+    let error = Store::open(folder.settings()).unwrap_err();
+
+    assert!(matches!(&error, StoreError::OtherVersion(path) if *path == log), "{error}");
+    assert_eq!(fs::read(&log).unwrap(), later);
 }

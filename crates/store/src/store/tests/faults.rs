@@ -9,9 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use inband_model::LedgerView;
+
+use crate::batch::Batch;
 use crate::disk::{Disk, LogFile, RealDisk};
 use crate::history::History;
-use crate::sample::{Folder, integers, reports};
+use crate::sample::{Folder, START, integers, reports};
 use crate::settings::StoreSettings;
 use crate::store::{Offered, Store};
 use crate::tally::Tally;
@@ -121,6 +124,23 @@ fn reports_of_a_sync_that_failed_are_not_acknowledged_and_not_kept() {
 }
 
 #[test]
+fn rows_of_other_tables_that_are_lost_are_counted_beside_the_reports() {
+    let (folder, disk) = (Folder::new(), played());
+    let settings = StoreSettings { queue_rows: 100, ..folder.settings() };
+    let store = Store::open_on(settings, disk.clone()).unwrap();
+    let ledgers = || Batch { ledgers: vec![(START, LedgerView::default()); 3], ..reports(0, 10) };
+    disk.failing_syncs.store(1, Ordering::SeqCst);
+    assert_eq!(store.offer(ledgers()), Offered::Queued);
+    store.sync();
+    assert_eq!(store.offer(Batch { ledgers: ledgers().ledgers, ..reports(10, 100) }), Offered::Shed);
+
+    let tally = store.close();
+
+    assert_eq!((tally.failed, tally.others_failed), (10, 3));
+    assert_eq!((tally.shed, tally.others_shed), (100, 3));
+}
+
+#[test]
 fn a_slow_disk_sheds_and_never_makes_the_caller_wait() {
     let (folder, disk) = (Folder::new(), played());
     let settings = StoreSettings { queue_rows: 100, sync_after: Duration::ZERO, ..folder.settings() };
@@ -162,6 +182,28 @@ fn segments_that_cannot_be_written_stay_in_their_log_until_they_can() {
     assert_eq!(tally.waiting, 0);
     let found = integers(&History::open(folder.path()).unwrap(), "sequence");
     assert_eq!(found.len() as u64, tally.stored);
+}
+
+#[test]
+fn later_logs_are_left_with_one_that_could_not_be_flushed_at_the_end() {
+    let folder = Folder::new();
+    // A file in the place of the directory of the first log's hour.
+    let day = folder.path().join("observations/date=2023-11-14");
+    fs::create_dir_all(&day).unwrap();
+    fs::write(day.join("hour=21"), b"").unwrap();
+    let settings = StoreSettings { segment_rows: 10, ..folder.settings() };
+    let store = Store::open(settings).unwrap();
+    assert_eq!(store.offer(reports(0, 10)), Offered::Queued);
+    store.sync();
+    // An hour later.
+    assert_eq!(store.offer(reports(3_600_000, 10)), Offered::Queued);
+    store.sync();
+
+    let tally = store.close();
+
+    assert_eq!((tally.stored, tally.failed), (20, 0));
+    let found = integers(&History::open(folder.path()).unwrap(), "sequence");
+    assert_eq!(found, (0..10).chain(3_600_000..3_600_010).collect::<Vec<_>>());
 }
 
 #[test]

@@ -37,12 +37,13 @@ fn balances(store: &Store, offered: u64) {
 }
 
 #[test]
-fn a_directory_that_is_removed_is_told_at_once_and_nothing_in_it_counts_as_stored() {
+fn a_directory_that_is_removed_is_told_soon_and_nothing_in_it_counts_as_stored() {
     let folder = Folder::new();
     let store = ten_reports(&folder);
 
     fs::remove_dir_all(folder.path().join("history")).unwrap();
 
+    until("it is told", || store.trouble().is_some());
     let trouble = store.trouble().unwrap();
     assert!(trouble.contains("history was removed"), "{trouble}");
     assert_eq!((store.tally().stored, store.tally().gone), (0, 10));
@@ -56,6 +57,7 @@ fn rows_of_a_lost_log_are_written_again_and_storing_goes_on() {
     let path = folder.path().join("history");
     fs::remove_dir_all(&path).unwrap();
 
+    until("it is told", || store.trouble().is_some());
     until("the rows are on disk again", || store.tally().stored == 10);
     keep(&store, 10);
 
@@ -95,7 +97,8 @@ fn a_directory_that_comes_back_has_lost_nothing() {
     let store = ten_reports(&folder);
     let (path, away) = (folder.path().join("history"), folder.path().join("away"));
     fs::rename(&path, &away).unwrap();
-    assert_eq!((store.trouble().is_some(), store.tally().stored), (true, 0));
+    until("it is told", || store.trouble().is_some());
+    assert_eq!(store.tally().stored, 0);
     fs::rename(&away, &path).unwrap();
 
     until("it counts again", || store.trouble().is_some_and(|why| why.contains("back")));
@@ -114,7 +117,7 @@ fn a_directory_that_is_replaced_is_told_and_the_new_one_is_written() {
     fs::rename(&path, &away).unwrap();
     fs::create_dir(&path).unwrap();
 
-    assert!(store.trouble().is_some());
+    until("it is told", || store.trouble().is_some());
     until("the rows are on disk again", || store.tally().stored == 10);
     let tally = store.close();
 
@@ -136,4 +139,91 @@ fn a_log_that_is_removed_alone_is_written_as_segments() {
 
     assert_eq!((tally.stored, tally.failed), (20, 0));
     assert_eq!(integers(&History::open(&path).unwrap(), "sequence"), Vec::from_iter(0..20));
+}
+
+#[test]
+fn rows_that_come_while_the_directory_is_missing_wait_for_it() {
+    let folder = Folder::new();
+    let store = ten_reports(&folder);
+    let path = folder.path().join("history");
+    fs::remove_dir_all(&path).unwrap();
+    until("it is told", || store.trouble().is_some());
+
+    keep(&store, 10);
+    until("all rows are on disk", || store.tally().stored == 20);
+
+    assert_eq!((store.tally().failed, store.close().failed), (0, 0));
+    assert_eq!(integers(&History::open(&path).unwrap(), "sequence"), Vec::from_iter(0..20));
+}
+
+#[test]
+fn a_lock_or_log_directory_that_is_removed_alone_takes_nothing_stored_with_it() {
+    for part in ["LOCK", "log"] {
+        let folder = Folder::new();
+        drop(ten_reports(&folder));
+        let path = folder.path().join("history");
+        let settings = StoreSettings { path: path.clone(), ..folder.settings() };
+        let store = Store::open(settings).unwrap();
+        keep(&store, 10);
+        keep(&store, 20);
+        match part {
+            "LOCK" => fs::remove_file(path.join(part)).unwrap(),
+            _ => fs::remove_dir_all(path.join(part)).unwrap(),
+        }
+
+        until("it is told", || store.trouble().is_some_and(|why| why.contains("a part of")));
+        assert_eq!((store.tally().stored, store.tally().gone), (20, 0), "{part}");
+        until("it is back", || store.trouble().is_some_and(|why| why.contains("it is back")));
+        keep(&store, 30);
+
+        let tally = store.close();
+        assert_eq!((tally.stored, tally.failed), (30, 0), "{part}");
+        let found = integers(&History::open(&path).unwrap(), "sequence");
+        assert_eq!(found, Vec::from_iter(0..40), "{part}");
+    }
+}
+
+#[test]
+fn another_history_in_the_place_of_the_directory_is_not_written() {
+    let folder = Folder::new();
+    let other = folder.path().join("other");
+    let store = Store::open(StoreSettings { path: other.clone(), ..folder.settings() }).unwrap();
+    keep(&store, 100);
+    store.close();
+    let store = ten_reports(&folder);
+    let (path, away) = (folder.path().join("history"), folder.path().join("away"));
+    fs::rename(&path, &away).unwrap();
+    fs::rename(&other, &path).unwrap();
+
+    until("it is told", || store.trouble().is_some_and(|why| why.contains("another history")));
+    assert_eq!((store.tally().stored, store.tally().gone), (0, 10));
+    assert_eq!(integers(&History::open(&path).unwrap(), "sequence"), Vec::from_iter(100..110));
+
+    // The first one is put back.
+    fs::rename(&path, &other).unwrap();
+    fs::rename(&away, &path).unwrap();
+    until("it counts again", || store.tally().stored == 10);
+    assert_eq!(store.close().stored, 10);
+    assert_eq!(integers(&History::open(&path).unwrap(), "sequence"), Vec::from_iter(0..10));
+}
+
+#[test]
+fn what_was_in_a_directory_that_is_emptied_is_gone() {
+    let folder = Folder::new();
+    let path = folder.path().join("history");
+    let settings = StoreSettings { path: path.clone(), segment_after: Duration::ZERO, ..folder.settings() };
+    let store = Store::open(settings).unwrap();
+    keep(&store, 0);
+    until("the log has become a segment", || path.join("observations").exists() && !has_log(&path));
+    std::thread::sleep(Duration::from_millis(500));
+    // As by a removal that takes a while: the directory itself is left.
+    fs::remove_file(path.join("LOCK")).unwrap();
+    fs::remove_dir_all(path.join("observations")).unwrap();
+
+    until("it is counted", || store.tally().gone == 10);
+    until("it is written again", || store.trouble().is_some_and(|why| why.contains("written again")));
+    keep(&store, 10);
+
+    let tally = store.close();
+    assert_eq!((tally.stored, tally.gone), (10, 10));
 }
