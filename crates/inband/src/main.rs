@@ -13,6 +13,7 @@ mod lab;
 mod node;
 mod node_config;
 mod number;
+mod out;
 mod query;
 mod signals;
 mod switch;
