@@ -14,6 +14,7 @@ mod node;
 mod node_config;
 mod note;
 mod number;
+mod out;
 mod query;
 mod signals;
 mod switch;

@@ -1,5 +1,6 @@
 //! `lab run`: plays steps, and judges expectations by the collector's output.
 
+mod end;
 mod judge;
 mod outcome;
 
@@ -12,6 +13,7 @@ use crate::lab::Lab;
 use crate::process;
 use crate::state::{self, State};
 use crate::topology::{Action, Command as Asked};
+use end::End;
 use judge::Judge;
 pub use outcome::{Judgement, Outcome, StepOutcome};
 
@@ -38,8 +40,8 @@ pub fn play(lab: &Lab, stop: &AtomicBool, mut progress: impl FnMut(f64, &str)) -
     steps.sort_by_key(|(at, _)| *at);
     let mut judge = Judge::new(lab);
     let last_step = steps.last().map_or(Duration::ZERO, |(at, _)| *at);
-    let natural = judge.last_by(last_step + AFTER_LAST_STEP).max(last_step);
-    let end = lab.topology.duration.map_or(natural, |duration| duration.0);
+    let mut end =
+        End::new(lab.topology.duration.map(|duration| duration.0), judge.last_by(last_step), last_step);
     let mut done: Vec<StepOutcome> = Vec::new();
     let mut running: Vec<Running> = Vec::new();
     let mut next_look = Duration::ZERO;
@@ -63,18 +65,13 @@ pub fn play(lab: &Lab, stop: &AtomicBool, mut progress: impl FnMut(f64, &str)) -
             next_look = began.elapsed() + LOOK_EVERY;
         }
         let is_idle = done.len() == steps.len() && running.is_empty();
-        if now >= end
-            || stop.load(Ordering::Relaxed)
-            || (is_idle && lab.topology.duration.is_none() && judge.is_settled())
-        {
+        if end.is_reached(now, is_idle, judge.is_settled()) || stop.load(Ordering::Relaxed) {
             break;
         }
         std::thread::sleep(TICK);
     }
     judge.look(began.elapsed());
-    for command in &mut running {
-        done[command.step].output = command.tail();
-    }
+    wait_for_rest(&mut running, &mut done, stop);
     let expectations = judge.finish(lab, |asked| ask(lab, asked));
     let passed = expectations.iter().all(|it| it.passed)
         && done.iter().all(|it| it.passed)
@@ -88,6 +85,20 @@ pub fn play(lab: &Lab, stop: &AtomicBool, mut progress: impl FnMut(f64, &str)) -
         backlog_drops: State::open(&lab.plan.name).ok().and_then(|state| state.facts.backlog_drops()),
         expectations,
     })
+}
+
+/// Gives commands that still run a short time to end; those that do not have failed.
+fn wait_for_rest(running: &mut Vec<Running>, done: &mut [StepOutcome], stop: &AtomicBool) {
+    let until = Instant::now() + GRACE;
+    while !running.is_empty() && Instant::now() < until && !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(TICK);
+        running.retain_mut(|command| !command.has_ended(done));
+    }
+    for command in running {
+        let outcome = &mut done[command.step];
+        outcome.passed = command.may_fail;
+        outcome.output = format!("{}\nit was still running at the end", command.tail()).trim().to_owned();
+    }
 }
 
 /// Plays a step.
@@ -164,8 +175,8 @@ fn chain(error: &LabError) -> String {
 
 const TICK: Duration = Duration::from_millis(20);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// The default of `by`: the time after the last step.
-const AFTER_LAST_STEP: Duration = Duration::from_secs(10);
+/// The time that commands have to end after the run.
+const GRACE: Duration = Duration::from_secs(2);
 /// Maximum duration of an expectation's command.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes of a command's output that are kept.

@@ -82,21 +82,31 @@ impl CollectorConfig {
 #[serde(deny_unknown_fields, default)]
 pub struct Defaults {
     /// `[defaults.switch]`: tables of `node.toml`.
-    pub switch: NodeTables,
+    pub switch: SwitchTables,
     /// `[defaults.host]`: tables of `host.toml`, for hosts with INT.
-    pub host: NodeTables,
+    pub host: HostTables,
     /// `[defaults.link]`.
     pub link: LinkProperties,
 }
 
 tables::with_node_tables! {
-    /// `[defaults.switch]` and `[defaults.host]`: tables of `node.toml` and `host.toml`.
+    [switch: datapath, forwarding, io, xdp, metrics]
+    /// `[defaults.switch]`: tables of `node.toml`.
     #[derive(Clone, Debug, Default, Deserialize)]
     #[serde(deny_unknown_fields)]
-    pub struct NodeTables {}
+    pub struct SwitchTables {}
 }
 
 tables::with_node_tables! {
+    [host: metrics]
+    /// `[defaults.host]`: tables of `host.toml`.
+    #[derive(Clone, Debug, Default, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct HostTables {}
+}
+
+tables::with_node_tables! {
+    [switch: datapath, forwarding, io, xdp, metrics]
     /// `[[switch]]`: a switch; its tables are those of `node.toml`, for this switch alone.
     #[derive(Clone, Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -116,6 +126,7 @@ tables::with_node_tables! {
 }
 
 tables::with_node_tables! {
+    [host: metrics]
     /// `[[host]]`: a host; its tables are those of `host.toml`, for this host alone.
     #[derive(Clone, Debug, Deserialize)]
     #[serde(deny_unknown_fields)]

@@ -186,8 +186,8 @@ pub struct HistorySettings {
     /// Maximum size of the history, such as `500MB`, `20GB`, `1TB`. Default `20GB`.
     #[serde(with = "quantity::size")]
     pub max_size: u64,
-    /// How long single tables are kept, such as `minutes = "1y"`. Default: `retain`, and ten times as long
-    /// for `minutes`.
+    /// How long single tables are kept, such as `minutes = "1y"`. Default: `retain`, ten times as long for
+    /// `minutes`, `seconds`, `link_minutes` and `totals`, and sixty times for `hours`.
     #[serde(with = "quantity::times", skip_serializing_if = "BTreeMap::is_empty")]
     pub retain_tables: BTreeMap<String, Duration>,
 }

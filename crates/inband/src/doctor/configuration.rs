@@ -2,6 +2,7 @@
 
 mod collector;
 mod host;
+mod lab;
 mod machine;
 mod node;
 
@@ -22,6 +23,7 @@ enum Kind {
     Host,
     Collector,
     Names,
+    Lab,
 }
 
 /// Reads the file, and checks what it needs of this machine.
@@ -42,6 +44,7 @@ pub(super) fn look(system: &System<'_>, path: &Path) -> Result<Vec<Finding>, Fai
         Kind::Host => host::look(system, &file)?,
         Kind::Collector => collector::look(path)?,
         Kind::Names => names(&file)?,
+        Kind::Lab => lab::look(path)?,
     });
     Ok(findings)
 }
@@ -55,6 +58,7 @@ impl Kind {
         match () {
             () if is_table("host") => Self::Host,
             () if is_table("node") => Self::Node,
+            () if ["switch", "link"].into_iter().any(is_list) => Self::Lab,
             () if ["node", "host", "interface", "subnet"].into_iter().any(is_list) => Self::Names,
             () => Self::Collector,
         }
@@ -66,6 +70,7 @@ impl Kind {
             Self::Host => "a host (host.toml)",
             Self::Collector => "a collector (collector.toml)",
             Self::Names => "names (names.toml)",
+            Self::Lab => "the topology of a lab",
         }
     }
 
@@ -74,6 +79,7 @@ impl Kind {
             Self::Node => &["node"],
             Self::Host => &["host"],
             Self::Collector | Self::Names => &["collect"],
+            Self::Lab => &["lab"],
         }
     }
 }

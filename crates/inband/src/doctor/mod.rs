@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// Check only this interface
     #[arg(long, value_name = "INTERFACE")]
     interface: Option<String>,
-    /// Check this configuration of any kind (node, host, collector, names) against the machine
+    /// Check this configuration of any kind (node, host, collector, names, lab) against the machine
     #[arg(long, value_name = "FILE.TOML")]
     config: Option<PathBuf>,
     /// Directory of the history, whose disk is checked

@@ -19,7 +19,7 @@ use inband_lab::{Lab, LabError};
 use inband_linux::namespace::Namespace;
 
 use crate::failure::Failure;
-use crate::signals;
+use crate::{out, signals};
 
 /// Hosts and INT switches as network namespaces on one machine, with real packets between them
 ///
@@ -183,7 +183,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Reads a topology and all files derived from it.
-fn read(path: &Path) -> Result<Lab, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Lab, Failure> {
     let file = ConfigFile::read(path)?;
     let topology = file.parse()?;
     let lab = Lab::new(topology, file.text()).map_err(|error| match error {
@@ -231,16 +231,17 @@ fn play(lab: &Lab, json: bool, keep: bool) -> Result<(), Failure> {
     let outcome =
         inband_lab::run::play(lab, &stop, |at, what| eprintln!("{at:5.1} s  {what}")).map_err(failure)?;
     let removed = guard.end();
-    if json {
-        println!("{}", serde_json::to_string(&outcome).context("cannot write the outcome down")?);
-    } else {
-        print::outcome(&outcome);
-    }
+    let text = match json {
+        true => serde_json::to_string(&outcome).context("cannot write the outcome down")? + "\n",
+        false => print::outcome(&outcome),
+    };
+    let printed = out::print(&text);
     removed?;
     if interrupted(&stop) {
         return Err(Failure::Work(anyhow!("stopped before its end")));
     }
-    if outcome.passed { Ok(()) } else { Err(Failure::Work(anyhow!("not everything was as expected"))) }
+    // Whether anyone reads the outcome does not change it.
+    if outcome.passed { printed } else { Err(Failure::Work(anyhow!("not everything was as expected"))) }
 }
 
 fn interrupted(stop: &Arc<AtomicBool>) -> bool {
@@ -279,15 +280,16 @@ fn status(lab: Option<&str>, json: bool) -> Result<(), Failure> {
         let state = State::open(name).map_err(failure)?;
         all.push(inband_lab::status::status(&state).map_err(failure)?);
     }
-    match (json, &all[..], lab) {
-        (true, [one], Some(_)) => {
-            println!("{}", serde_json::to_string(one).context("cannot write the status down")?);
+    let text = match (json, &all[..], lab) {
+        (true, [one], Some(_)) => serde_json::to_string(one).context("cannot write the status down")? + "\n",
+        (true, all, _) => serde_json::to_string(all).context("cannot write the status down")? + "\n",
+        (false, [], _) => {
+            eprintln!("no lab is up");
+            String::new()
         }
-        (true, all, _) => println!("{}", serde_json::to_string(all).context("cannot write the status down")?),
-        (false, [], _) => eprintln!("no lab is up"),
-        (false, all, _) => all.iter().for_each(print::status),
-    }
-    Ok(())
+        (false, all, _) => all.iter().map(print::status).collect(),
+    };
+    out::print(&text)
 }
 
 /// Replaces this process by a command in the namespace of a host.

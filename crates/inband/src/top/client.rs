@@ -49,7 +49,7 @@ pub(super) struct Latency {
 }
 
 /// A queue with its depth.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Queue {
     pub(super) node_id: u32,
     pub(super) node_name: Option<String>,
@@ -162,6 +162,7 @@ impl Seen {
         json!({
             "ledger": self.ledger,
             "interfaces": interfaces.collect::<Vec<_>>(),
+            "queues": self.queues,
             "flows": flows.collect::<Vec<_>>(),
             "events": self.events,
         })

@@ -14,18 +14,26 @@ pub(super) struct Client {
     agent: Agent,
     base: String,
     token: Option<String>,
+    /// How far back a report is looked for, seconds.
+    span_seconds: u64,
 }
 
 /// The number of stored reports of a flow, to recognise a later one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mark(i64);
+pub(super) struct Mark {
+    reports: i64,
+    /// Reports up to this time are not looked at, nanoseconds of the collector's clock.
+    since: i64,
+}
 
 impl Client {
-    pub(super) fn new(base: &str, token: Option<String>) -> Self {
+    /// `wait`: how long a report is waited for.
+    pub(super) fn new(base: &str, token: Option<String>, wait: Duration) -> Self {
         let config =
             Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false).build();
         let base = if base.contains("://") { base.to_owned() } else { format!("http://{base}") };
-        Self { agent: config.new_agent(), base: base.trim_end_matches('/').to_owned(), token }
+        let base = base.trim_end_matches('/').to_owned();
+        Self { agent: config.new_agent(), base, token, span_seconds: wait.as_secs().saturating_add(60) }
     }
 
     pub(super) fn base(&self) -> &str {
@@ -42,21 +50,32 @@ impl Client {
 
     /// Counts the reports of a flow before a probe is sent.
     pub(super) fn mark(&self, flow: Flow) -> Result<Mark, Error> {
-        let sql =
-            format!("SELECT count(*) AS reports FROM observations WHERE {} AND hop_index = 0", of(flow));
+        self.count(flow, &format!("(unixepoch() - {}) * 1000000000", self.span_seconds))
+    }
+
+    /// Counts the reports of a flow after a time, without a search of all of history.
+    fn count(&self, flow: Flow, since: &str) -> Result<Mark, Error> {
+        let sql = format!(
+            "SELECT count(*) AS reports, {since} AS since FROM observations \
+             WHERE {} AND time > {since} AND hop_index = 0",
+            of(flow)
+        );
         let rows = self.query(&sql)?;
-        Ok(Mark(rows.first().and_then(|row| row[0].as_i64()).unwrap_or_default()))
+        let number = |at: usize| rows.first().and_then(|row| row[at].as_i64()).unwrap_or_default();
+        Ok(Mark { reports: number(0), since: number(1) })
     }
 
     /// The hops of the report that has arrived since `mark`, if one has.
     pub(super) fn look(&self, flow: Flow, mark: &Mark, remaining_hops: u8) -> Result<Option<Seen>, Error> {
-        if self.mark(flow)? == *mark {
+        // The same time for both counts: otherwise reports that grow too old change the number.
+        let since = mark.since.to_string();
+        if self.count(flow, &since)? == *mark {
             return Ok(None);
         }
         let sql = format!(
             "SELECT time, reporter, hw_id, sequence, report_index, hop_count, dropped, node_id, ingress_interface, \
              egress_interface, hop_latency, queue_id, queue_occupancy, egress_utilization, ingress_timestamp, \
-             egress_timestamp, node_name(node_id) FROM observations WHERE {} ORDER BY time DESC, hop_index ASC LIMIT 256",
+             egress_timestamp, node_name(node_id) FROM observations WHERE {} AND time > {since} ORDER BY time DESC, hop_index ASC LIMIT 256",
             of(flow)
         );
         let rows = self.query(&sql)?;
@@ -161,3 +180,6 @@ fn of(flow: Flow) -> String {
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const MAX_BYTES: u64 = 16 << 20;
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ mod probe;
 mod raw;
 mod reports;
 mod stack;
+mod summary;
 mod tuple;
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
@@ -19,12 +20,13 @@ use anyhow::{Context, Error, anyhow};
 use inband_model::Flow;
 
 use crate::failure::Failure;
-use crate::{node_config, signals};
+use crate::{node_config, out, signals};
 use outcome::Outcome;
 use probe::Prober;
 use raw::{Quote, Raw};
 use reports::Receiver;
 use stack::{Ended, Hop, Seen};
+use summary::Summary;
 
 /// INT traceroute: one line for each hop that really handled a packet
 ///
@@ -51,10 +53,10 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: u32,
     /// Find all paths, with probes of many flows
-    #[arg(long, conflicts_with = "flow")]
+    #[arg(long, conflicts_with_all = ["flow", "watch"])]
     ecmp: bool,
     /// Probe the path of a connection, such as "tcp 10.0.1.1:40000 > 10.0.2.1:80"
-    #[arg(long, value_name = "TUPLE", conflicts_with_all = ["destination", "source", "protocol", "port"])]
+    #[arg(long, value_name = "TUPLE", conflicts_with_all = ["source", "protocol", "port"])]
     flow: Option<String>,
     /// The collector that sinks report to [default: INBAND_COLLECTOR, or one at 127.0.0.1:8080]
     #[arg(long, value_name = "URL")]
@@ -105,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let raw = Raw::open(flow.destination, encapsulation.clone())
         .with_context(|| "cannot send probes: it needs root, or CAP_NET_RAW".to_owned())?;
     let token = args.token.clone().or_else(|| std::env::var("INBAND_TOKEN").ok());
-    let receiver = Receiver::open(args.collector.as_deref(), token, encapsulation)?;
+    let receiver = Receiver::open(args.collector.as_deref(), token, encapsulation, args.wait)?;
     let mut trace = Trace { args, prober, raw, receiver, sent: 0 };
     trace.receiver.announce();
     if args.watch { watch(&mut trace, flow, &stop) } else { once(&mut trace, flow, &stop) }
@@ -115,34 +117,41 @@ fn once(trace: &mut Trace<'_>, flow: Flow, stop: &AtomicBool) -> Result<(), Fail
     let args = trace.args;
     let results =
         if args.ecmp { trace.all_paths(flow, stop)? } else { trace.one_flow(flow, args.count, stop)? };
-    if args.json {
-        print::json(&results)?;
+    let text = if args.json {
+        let lines = results.iter().map(print::json).collect::<Result<String, _>>()?;
+        lines + &print::json_summary(&Summary::of(&results))
     } else {
-        print::text(&results, &trace.routers(flow)?, args.ecmp);
-    }
+        print::text(&results, &trace.routers(flow)?, args.ecmp)
+    };
+    let printed = out::print(&text);
     let has_answer = results.iter().any(|result| !result.seen.hops.is_empty());
-    if has_answer { Ok(()) } else { Err(Failure::Work(anyhow!("no hop with INT answered"))) }
+    // Whether anyone reads the trace does not change its outcome.
+    if has_answer { printed } else { Err(Failure::Work(anyhow!("no hop with INT answered"))) }
 }
 
+/// Sends a probe each second until it is stopped; as JSON, prints each of them, and all of them at the end.
 fn watch(trace: &mut Trace<'_>, flow: Flow, stop: &AtomicBool) -> Result<(), Failure> {
-    let mut all = Vec::new();
+    let (mut all, mut summary) = (Vec::new(), Summary::default());
     while !stop.load(Ordering::Relaxed) {
         let began = Instant::now();
-        all.extend(trace.one_flow(flow, 1, stop)?);
+        for result in trace.one_flow(flow, 1, stop)? {
+            summary.add(&result);
+            if trace.args.json {
+                out::print(&print::json(&result)?)?;
+            }
+            all.push(result);
+        }
         // Old probes make room for new ones.
         let first = all.len().saturating_sub(MAX_WATCHED);
         all.drain(..first);
-        if trace.args.json {
-            print::json(&all[all.len() - 1..])?;
-        } else {
-            print!("\x1b[H\x1b[2J");
-            print::text(&all, &[], false);
+        if !trace.args.json {
+            out::print(&format!("\x1b[H\x1b[2J{}", print::text(&all, &[], false)))?;
         }
         while began.elapsed() < WATCH_EVERY && !stop.load(Ordering::Relaxed) {
             std::thread::sleep(STEP);
         }
     }
-    Ok(())
+    if trace.args.json { out::print(&print::json_summary(&summary)) } else { Ok(()) }
 }
 
 struct Trace<'a> {
@@ -176,7 +185,7 @@ impl Trace<'_> {
         while flows < paths::flows_needed(found.len()) && !stop.load(Ordering::Relaxed) {
             // Source ports at a fixed step: a hash spreads them as well as random ones.
             let source_port = 33_000 + (flow.source_port % 16_000) + flows * 7;
-            let outcomes = self.one_flow(Flow { source_port, ..flow }, self.args.count.min(3), stop)?;
+            let outcomes = self.one_flow(Flow { source_port, ..flow }, self.args.count, stop)?;
             for outcome in outcomes {
                 let path = outcome.seen.path();
                 if !path.is_empty() && !found.contains(&path) {
@@ -261,7 +270,14 @@ impl Trace<'_> {
 /// The flow of the probes; the socket reserves its source port.
 fn flow(args: &Args) -> Result<(Flow, Option<UdpSocket>), Failure> {
     if let Some(tuple) = &args.flow {
-        return tuple::parse(tuple).map(|flow| (flow, None)).map_err(Failure::usage);
+        let flow = tuple::parse(tuple).map_err(Failure::usage)?;
+        if let Some(name) = &args.destination
+            && !addresses(name)?.contains(&flow.destination)
+        {
+            let message = format!("`{name}` is not the destination of `{tuple}`");
+            return Err(Failure::usage(message));
+        }
+        return Ok((flow, None));
     }
     let name = args.destination.as_deref().unwrap_or_default();
     let destination = resolve(name, args.source)?;
@@ -287,9 +303,14 @@ fn flow(args: &Args) -> Result<(Flow, Option<UdpSocket>), Failure> {
 
 fn resolve(name: &str, source: Option<IpAddr>) -> Result<IpAddr, Failure> {
     let fits = |address: &IpAddr| source.is_none_or(|source| source.is_ipv4() == address.is_ipv4());
+    let found = addresses(name)?.into_iter().find(fits);
+    found.ok_or_else(|| Failure::usage(format!("`{name}` has no address of that family")))
+}
+
+/// The addresses of a destination's address or name.
+fn addresses(name: &str) -> Result<Vec<IpAddr>, Failure> {
     let found = (name, 0).to_socket_addrs().map_err(|error| Failure::usage(format!("`{name}`: {error}")))?;
-    let mut addresses = found.map(|address| address.ip());
-    addresses.find(fits).ok_or_else(|| Failure::usage(format!("`{name}` has no address of that family")))
+    Ok(found.map(|address| address.ip()).collect())
 }
 
 const FULL_TTL: u8 = 64;
@@ -302,3 +323,6 @@ const MAX_SWEEP: Duration = Duration::from_millis(500);
 const WATCH_EVERY: Duration = Duration::from_secs(1);
 /// Most probes that `--watch` shows.
 const MAX_WATCHED: usize = 100;
+
+#[cfg(test)]
+mod tests;

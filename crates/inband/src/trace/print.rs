@@ -1,33 +1,45 @@
 //! Traces as text and as JSON.
 
+use std::fmt::{self, Write as _};
+
 use anyhow::{Context, Error};
 use serde_json::{Value, json};
 
 use super::outcome::Outcome;
 use super::raw::Quote;
 use super::stack::{Ended, Hop};
+use super::summary::Summary;
 
-/// Prints an object for each probe, and one for all.
-pub(super) fn json(results: &[Outcome]) -> Result<(), Error> {
-    for result in results {
-        let mut line = json!({
-            "probe": result.number,
-            "flow": result.flow,
-            "hops": result.seen.hops,
-            "ended": result.seen.ended,
-        });
-        if let (Some(at), Value::Object(line)) = (result.seen.at, &mut line) {
-            line.insert("last_router".into(), at.to_string().into());
-        }
-        println!("{}", serde_json::to_string(&line).context("cannot write a probe down")?);
+/// The JSON line of a probe.
+pub(super) fn json(result: &Outcome) -> Result<String, Error> {
+    let mut line = json!({
+        "probe": result.number,
+        "flow": result.flow,
+        "hops": result.seen.hops,
+        "ended": result.seen.ended,
+    });
+    if let (Some(at), Value::Object(line)) = (result.seen.at, &mut line) {
+        line.insert("last_router".into(), at.to_string().into());
     }
-    let summary = json!({ "sent": results.len(), "lost": lost(results), "jitter": jitter(results), "paths": paths(results) });
-    println!("{}", json!({ "summary": summary }));
-    Ok(())
+    Ok(serde_json::to_string(&line).context("cannot write a probe down")? + "\n")
 }
 
-/// Prints each path with the results of its probes.
-pub(super) fn text(results: &[Outcome], routers: &[Option<Quote>], ecmp: bool) {
+/// The JSON line of all probes.
+pub(super) fn json_summary(summary: &Summary) -> String {
+    let Summary { sent, lost, paths, .. } = summary;
+    let summary = json!({ "sent": sent, "lost": lost, "jitter": summary.jitter(), "paths": paths });
+    format!("{}\n", json!({ "summary": summary }))
+}
+
+/// Each path with the results of its probes.
+pub(super) fn text(results: &[Outcome], routers: &[Option<Quote>], ecmp: bool) -> String {
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = write_text(&mut out, results, routers, ecmp);
+    out
+}
+
+fn write_text(out: &mut String, results: &[Outcome], routers: &[Option<Quote>], ecmp: bool) -> fmt::Result {
     let mut shown = Vec::new();
     for result in results.iter().filter(|result| !result.seen.hops.is_empty()) {
         let path = result.seen.path();
@@ -38,23 +50,26 @@ pub(super) fn text(results: &[Outcome], routers: &[Option<Quote>], ecmp: bool) {
         let own: Vec<&Outcome> = results.iter().filter(|other| other.seen.path() == path).collect();
         let flows = own.iter().map(|it| it.flow.source_port).collect::<std::collections::BTreeSet<_>>().len();
         let share = if ecmp { format!(", {flows} flows") } else { String::new() };
-        println!("{}{share}", result.flow);
-        println!(
+        writeln!(out, "{}{share}", result.flow)?;
+        writeln!(
+            out,
             "  hop  node              in > out  latency us (least, mean, most)  link us  queue  bytes  utilization"
-        );
+        )?;
         for (at, hop) in result.seen.hops.iter().enumerate() {
-            print_hop(at, hop, &own);
+            write_hop(out, at, hop, &own)?;
         }
     }
     if let Some(last) = results.last() {
-        println!("  ended: {}", ending(last));
+        writeln!(out, "  ended: {}", ending(last))?;
     }
-    print_routers(routers, results);
-    let jitter = jitter(results).map_or("-".into(), microseconds);
-    println!("{} probes, {} lost, {} paths, jitter {jitter} us", results.len(), lost(results), shown.len());
+    write_routers(out, routers, results)?;
+    let summary = Summary::of(results);
+    let jitter = summary.jitter().map_or("-".into(), microseconds);
+    let Summary { sent, lost, .. } = summary;
+    writeln!(out, "{sent} probes, {lost} lost, {} paths, jitter {jitter} us", shown.len())
 }
 
-fn print_hop(at: usize, hop: &Hop, results: &[&Outcome]) {
+fn write_hop(out: &mut String, at: usize, hop: &Hop, results: &[&Outcome]) -> fmt::Result {
     let latencies: Vec<u64> =
         results.iter().filter_map(|result| result.seen.hops.get(at)?.hop_latency).collect();
     let latency = match (latencies.iter().min(), latencies.iter().max()) {
@@ -71,7 +86,8 @@ fn print_hop(at: usize, hop: &Hop, results: &[&Outcome]) {
         format!("{:.1}{uncertainty}", link as f64 / 1e3)
     });
     let number = |value: Option<u64>| value.map_or("-".into(), |value| value.to_string());
-    println!(
+    writeln!(
+        out,
         "  {:>3}  {name:16} {:>3} > {:<3}  {latency:30}  {link:>7}  {:>5}  {:>5}  {:>5}",
         at + 1,
         interface(hop.ingress_interface),
@@ -79,7 +95,7 @@ fn print_hop(at: usize, hop: &Hop, results: &[&Outcome]) {
         number(hop.queue_id.map(u64::from)),
         number(hop.queue_occupancy.map(u64::from)),
         number(hop.egress_utilization.map(u64::from)),
-    );
+    )
 }
 
 /// Where INT ended, in words.
@@ -99,15 +115,17 @@ fn ending(result: &Outcome) -> String {
     }
 }
 
-/// Prints the routers that handled a probe without adding INT, and those that did not answer.
-fn print_routers(routers: &[Option<Quote>], results: &[Outcome]) {
+/// Writes the routers that handled a probe without adding INT, and those that did not answer.
+fn write_routers(out: &mut String, routers: &[Option<Quote>], results: &[Outcome]) -> fmt::Result {
     for (at, quote) in routers.iter().enumerate() {
         let ttl = at + 1;
         let next = routers.get(at + 1).and_then(Option::as_ref);
         match quote {
-            None => println!("  TTL {ttl}: no answer; a router without ICMP, or a probe that was lost"),
+            None => {
+                writeln!(out, "  TTL {ttl}: no answer; a router without ICMP, or a probe that was lost")?;
+            }
             Some(quote) if !quote.is_marked => {
-                println!("  TTL {ttl}: {} got the probe without the mark of INT", quote.from);
+                writeln!(out, "  TTL {ttl}: {} got the probe without the mark of INT", quote.from)?;
             }
             Some(quote) => {
                 // If the next router quotes as many hops as this one, this one has added none. For the last
@@ -119,33 +137,12 @@ fn print_routers(routers: &[Option<Quote>], results: &[Outcome]) {
                     reported.map(|result| result.seen.hops.len()).max()
                 });
                 if behind.is_some_and(|behind| behind <= quote.hops.len()) {
-                    println!("  TTL {ttl}: {} is a hop without INT", quote.from);
+                    writeln!(out, "  TTL {ttl}: {} is a hop without INT", quote.from)?;
                 }
             }
         }
     }
-}
-
-fn lost(results: &[Outcome]) -> usize {
-    results.iter().filter(|result| result.seen.ended == Ended::Lost).count()
-}
-
-fn paths(results: &[Outcome]) -> Vec<Vec<u32>> {
-    let mut paths: Vec<Vec<u32>> = Vec::new();
-    for result in results.iter().filter(|result| !result.seen.hops.is_empty()) {
-        let path = result.seen.hops.iter().map(|hop| hop.node_id).collect();
-        if !paths.contains(&path) {
-            paths.push(path);
-        }
-    }
-    paths
-}
-
-/// The mean difference of latency between consecutive probes, nanoseconds; `None` with fewer than two probes.
-fn jitter(results: &[Outcome]) -> Option<u64> {
-    let totals: Vec<u64> = results.iter().filter_map(|result| result.seen.total()).collect();
-    let steps: Vec<u64> = totals.windows(2).map(|pair| pair[0].abs_diff(pair[1])).collect();
-    (!steps.is_empty()).then(|| steps.iter().sum::<u64>() / steps.len() as u64)
+    Ok(())
 }
 
 fn microseconds(nanoseconds: u64) -> String {

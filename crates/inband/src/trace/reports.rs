@@ -1,6 +1,7 @@
 //! How sinks' reports arrive: through a collector, at this machine's report port, or not at all.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::time::Duration;
 
 use anyhow::Error;
 use inband_model::Flow;
@@ -34,7 +35,7 @@ pub(super) enum Mark {
 }
 
 impl Receiver {
-    /// Selects how reports on probes with this encapsulation arrive.
+    /// Selects how reports on probes with this encapsulation arrive; `wait`: how long one is waited for.
     ///
     /// # Errors
     /// The named collector does not answer.
@@ -42,14 +43,15 @@ impl Receiver {
         collector: Option<&str>,
         token: Option<String>,
         encapsulation: Option<EncapsulationConfig>,
+        wait: Duration,
     ) -> Result<Self, Failure> {
         let named = collector.map(str::to_owned).or_else(|| std::env::var("INBAND_COLLECTOR").ok());
         if let Some(url) = named {
-            let client = Client::new(&url, token);
+            let client = Client::new(&url, token, wait);
             client.check().map_err(Failure::Work)?;
             return Ok(Self::Collector(client));
         }
-        let client = Client::new(DEFAULT_COLLECTOR, token);
+        let client = Client::new(DEFAULT_COLLECTOR, token, wait);
         if client.check().is_ok() {
             return Ok(Self::Collector(client));
         }

@@ -89,6 +89,23 @@ fn an_expectation_that_fails_is_exit_code_1_and_says_what_was_seen() {
 }
 
 #[test]
+fn a_command_that_still_runs_at_the_end_has_failed_unless_it_may() {
+    let step = |may_fail| {
+        format!(
+            "[[step]]\nat = \"0s\"\nrun = {{ on = \"h1\", command = \"sleep 30\", may_fail = {may_fail} }}\n"
+        )
+    };
+    let text = routers().replacen("\n[collector]", "\nduration = \"0.2s\"\n[collector]", 1);
+    let Some(world) = World::new(&(text + &step(false) + &step(true))) else { return };
+    let (code, out, messages) = world.lab(&["run", "TOPOLOGY", "--json"]);
+    assert_eq!(code, 1, "{out}{messages}");
+    let steps = &json(&out)["steps"];
+    assert_eq!((&steps[0]["passed"], &steps[1]["passed"]), (&false.into(), &true.into()), "{out}");
+    assert_eq!(steps[0]["output"], "it was still running at the end", "{out}");
+    assert!(world.is_gone());
+}
+
+#[test]
 fn whatever_was_killed_down_leaves_nothing() {
     let Some(world) = up(&routers()) else { return };
     let (code, _, messages) = world.lab(&["up", "TOPOLOGY"]);
@@ -148,6 +165,15 @@ fn a_trace_knows_hops_without_int_and_that_there_is_no_sink() {
     assert_eq!((&probe["ended"], &probe["probe"]), (&"no-sink".into(), &1.into()), "{out}");
     let last = json(out.lines().last().unwrap_or_default());
     assert_eq!((&last["summary"]["sent"], &last["summary"]["lost"]), (&1.into(), &0.into()), "{out}");
+
+    let watch = ["exec", "NAME", "h1", "timeout", "--preserve-status", "-s", "INT", "3"];
+    let watch = [&watch[..], &["inband", "trace", "10.0.2.1", "--watch", "--json"]].concat();
+    let (code, out, messages) = world.lab(&watch);
+    assert_eq!(code, 0, "{out}{messages}");
+    let lines: Vec<Value> = out.lines().map(json).collect();
+    let (last, probes) = lines.split_last().unwrap();
+    assert!(probes.len() > 1 && probes.iter().all(|probe| probe["probe"].is_u64()), "{out}");
+    assert_eq!(last["summary"]["sent"], probes.len(), "{out}");
 }
 
 /// Two leaves and two spines; their switches are this program.

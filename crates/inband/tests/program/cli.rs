@@ -129,6 +129,16 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
+fn a_reader_that_is_gone_before_the_result_is_no_failure() {
+    let folder = Folder::new("pipe-of-a-lab");
+    let mut child = folder.command("lab traffic send 127.0.0.1 --port 9 --for 300ms").spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn a_wrong_configuration_gives_2_and_names_line_and_nearest_key() {
     let cases = [
         (

@@ -94,3 +94,51 @@ fn doctor_looks_at_one_interface_and_refuses_one_that_is_not_there() {
         outcome.stderr
     );
 }
+
+#[test]
+fn doctor_refuses_a_collector_s_settings_as_the_collector_does() {
+    for (text, expected) in [
+        ("[api]\nlisten = \"0.0.0.0:0\"\n", "is not a loopback address, so api.token must not be empty"),
+        ("[api]\nread_token = \"x\"\n", "api.read_token is set and api.token is empty"),
+        ("[api]\nbase_path = \"inband\"\n", "api.base_path = \"inband\" is not empty and no path"),
+        (
+            "[api]\ntls_certificate = \"a.pem\"\ntls_key = \"b.pem\"\n",
+            "cannot use api.tls_certificate = \"a.pem\": ",
+        ),
+    ] {
+        let folder = Folder::new("doctor-collector").with("collector.toml", text);
+        for command in ["doctor --config", "collect -c"] {
+            let outcome = folder.run(&format!("{command} collector.toml"));
+            assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{command}: {outcome:?}");
+            assert!(outcome.stderr.contains(expected), "{command}: {outcome:?}");
+        }
+    }
+    let folder = Folder::new("doctor-collector").with("collector.toml", "[receive]\nlisten = []\n");
+    let outcome = folder.run("doctor --json --config collector.toml");
+    let answer: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let mut checks = answer["checks"].as_array().unwrap().iter();
+    let listen = checks.find(|check| check["name"] == "receive.listen").unwrap();
+    assert_eq!((outcome.code, &listen["status"]), (1, &"missing".into()), "{listen}");
+}
+
+#[test]
+fn doctor_reads_a_topology_as_a_lab_does() {
+    let topology = "\
+        name = \"x\"\n\
+        switch = [{ name = \"s1\" }, { name = \"s2\" }]\n\
+        link = [{ ends = [\"s1\", \"s2\"] }]\n\
+        [collector]\napi = \"127.0.0.1:1\"\n";
+    let folder = Folder::new("doctor-lab")
+        .with("lab.toml", topology)
+        .with("wrong.toml", topology.replace("\"s2\"]", "\"s3\"]"));
+
+    let outcome = folder.run("doctor --json --config lab.toml");
+    let answer: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let mut checks = answer["checks"].as_array().unwrap().iter();
+    let lab = checks.find(|check| check["name"] == "lab").unwrap();
+    assert_eq!(lab["found"], "`x`: 2 switches, 0 hosts, 1 links", "{lab}");
+
+    let outcome = folder.run("doctor --config wrong.toml");
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{outcome:?}");
+    assert!(outcome.stderr.contains("unknown host or switch `s3`"), "{outcome:?}");
+}

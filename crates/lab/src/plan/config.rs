@@ -5,7 +5,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::parts::{Kind, Node, Plan, management};
-use crate::topology::{Fault, NodeTables, Topology};
+use crate::topology::{Fault, Topology};
 
 /// The `node.toml` of a switch, with `faults` in force.
 ///
@@ -57,15 +57,13 @@ pub fn host_toml(plan: &Plan, topology: &Topology, node: usize) -> Option<Table>
         .collect();
     file.insert("peer".into(), peers.into());
     let mut interfaces = vec![Table::from_iter([("id".into(), 1.into()), ("device".into(), "eth0".into())])];
-    let defaults: &NodeTables = &topology.defaults.host;
+    let defaults = &topology.defaults.host;
     for entries in [&defaults.interface, &host.interface] {
         add_interfaces(&mut interfaces, entries);
     }
     file.insert("interface".into(), interfaces.into_iter().map(Value::Table).collect::<Vec<_>>().into());
-    for mut tables in [defaults.tables(), host.tables()] {
-        tables.remove("switch");
-        merge(&mut file, tables);
-    }
+    merge(&mut file, defaults.tables());
+    merge(&mut file, host.tables());
     Some(file)
 }
 

@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::names;
 use super::parts::{Interface, Kind, Link, Node, Plan};
-use crate::topology::{LinkConfig, Mistake, NodeTables, SwitchConfig, Topology, unknown};
+use crate::topology::{LinkConfig, Mistake, SwitchConfig, SwitchTables, Topology, unknown};
 
 /// The plan without segments and addresses.
 pub(super) fn resolve(topology: &Topology) -> Result<Plan, Mistake> {
@@ -80,7 +80,7 @@ fn nodes(topology: &Topology) -> Result<Vec<Node>, Mistake> {
 }
 
 /// The kind of a switch.
-fn kind(defaults: &NodeTables, switch: &SwitchConfig) -> Kind {
+fn kind(defaults: &SwitchTables, switch: &SwitchConfig) -> Kind {
     let key = |key: &str| {
         [switch.tables(), defaults.tables()]
             .iter()

@@ -161,6 +161,27 @@ fn a_switch_s_file_has_its_interfaces_and_what_the_topology_adds() {
 }
 
 #[test]
+fn a_key_belongs_to_the_table_that_has_it() {
+    let host = "name = \"h2\"\nint = true\nmetrics = \"127.0.0.1:9464\"";
+    let text = format!(
+        "{}\n[defaults.host]\nmetrics = \"127.0.0.1:9000\"\n[defaults.switch.offline]\nqueue_id = 3\n",
+        LEAF_SPINE.replace("name = \"h2\"", host)
+    );
+    let all = topology(&text);
+    let plan = Plan::new(&all).unwrap();
+    let (switch, host) = (switch_toml(&plan, &all, 0, &[]).unwrap(), host_toml(&plan, &all, 5).unwrap());
+    assert_eq!(host["host"]["metrics"].as_str(), Some("127.0.0.1:9464"));
+    assert!(!host.contains_key("switch"), "{host}");
+    assert_eq!(switch["offline"]["queue_id"].as_integer(), Some(3));
+    assert!(!switch.contains_key("host"), "{switch}");
+    for key in ["datapath", "forwarding", "io", "xdp", "switch"] {
+        let text = format!("{LEAF_SPINE}\n[defaults.host]\n{key} = \"x\"\n");
+        let error = toml::from_str::<Topology>(&text).unwrap_err().to_string();
+        assert!(error.contains(&format!("unknown field `{key}`")), "{error}");
+    }
+}
+
+#[test]
 fn mistakes_are_named() {
     for (change, expected) in [
         (("[\"h1\", \"leaf1:1\"]", "[\"h1\", \"leef1\"]"), "unknown host or switch `leef1`, expected one of"),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::end::AFTER_LAST_STEP;
 use super::outcome::Judgement;
 use crate::api;
 use crate::lab::Lab;
@@ -19,7 +20,7 @@ pub(super) struct Judge<'a> {
     events: BTreeMap<String, (Duration, String, String)>,
     /// Paths by source and destination, with the latest time at which they were seen.
     paths: BTreeMap<(String, String), Vec<String>>,
-    /// Why the collector could not be queried.
+    /// Why the collector could not be queried the last time.
     trouble: Option<String>,
 }
 
@@ -29,9 +30,11 @@ impl<'a> Judge<'a> {
         Self { lab, met, events: BTreeMap::new(), paths: BTreeMap::new(), trouble: None }
     }
 
-    /// The latest `by`; `otherwise`: the default for expectations without.
-    pub(super) fn last_by(&self, otherwise: Duration) -> Duration {
-        self.expectations().map(|expect| expect.by.map_or(otherwise, |by| by.0)).max().unwrap_or(otherwise)
+    /// The latest `by`, where expectations without it have a time after the last step; `None`: none has it.
+    pub(super) fn last_by(&self, last_step: Duration) -> Option<Duration> {
+        let usual = last_step + AFTER_LAST_STEP;
+        self.expectations().any(|expect| expect.by.is_some()).then_some(())?;
+        self.expectations().map(|expect| expect.by.map_or(usual, |by| by.0)).max()
     }
 
     /// Whether the judgement is final.
@@ -49,7 +52,10 @@ impl<'a> Judge<'a> {
             api::get(self.lab.plan.api, "/api/v1/flows?limit=1000")
         });
         match asked {
-            Ok(flows) => self.look_at_flows(now, &flows),
+            Ok(flows) => {
+                self.trouble = None;
+                self.look_at_flows(now, &flows);
+            }
             Err(error) => self.trouble = Some(error.to_string()),
         }
     }
@@ -113,7 +119,7 @@ impl<'a> Judge<'a> {
                 let others: Vec<String> =
                     others.map(|(_, kind, title)| format!("{kind} ({title})")).collect();
                 let passed = others.is_empty() && self.trouble.is_none();
-                let seen = if others.is_empty() { self.all_kinds() } else { others.join(", ") };
+                let seen = if others.is_empty() { self.instead(expect) } else { others.join(", ") };
                 return Judgement { expected, passed, at: None, seen };
             }
             let in_time = met.filter(|(seen, _)| expect.by.is_none_or(|by| *seen <= by.0));
@@ -198,3 +204,6 @@ fn describe(expect: &Expect) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,36 +1,27 @@
 //! The tables of `node.toml` and `host.toml` that a topology passes on.
 
-/// Adds the tables of `node.toml` and `host.toml` to a struct, each optional, and the keys of `[switch]`
-/// without their table. Serde's `flatten` could, too, but cannot name unknown keys.
+/// Adds the tables of `node.toml` and `host.toml` to a struct, each optional: `[switch]` or `[host]`, some of
+/// its keys without their table, and the tables that both files may have. Serde's `flatten` could, too, but
+/// cannot name unknown keys.
 macro_rules! with_node_tables {
-    ($(#[$outer:meta])* pub struct $name:ident { $($(#[$inner:meta])* pub $field:ident: $kind:ty,)* }) => {
+    (
+        [$own:ident: $($key:ident),+]
+        $(#[$outer:meta])* pub struct $name:ident { $($(#[$inner:meta])* pub $field:ident: $kind:ty,)* }
+    ) => {
         $(#[$outer])*
         pub struct $name {
             $($(#[$inner])* pub $field: $kind,)*
-            /// `datapath` of `[switch]`.
+            $(
+                #[doc = concat!("`", stringify!($key), "` of `[", stringify!($own), "]`.")]
+                #[serde(default)]
+                pub $key: Option<String>,
+            )+
+            #[doc = concat!("`[", stringify!($own), "]`.")]
             #[serde(default)]
-            pub datapath: Option<String>,
-            /// `forwarding` of `[switch]`.
-            #[serde(default)]
-            pub forwarding: Option<String>,
-            /// `io` of `[switch]`.
-            #[serde(default)]
-            pub io: Option<String>,
-            /// `xdp` of `[switch]`.
-            #[serde(default)]
-            pub xdp: Option<String>,
-            /// `metrics` of `[switch]` and `[host]`.
-            #[serde(default)]
-            pub metrics: Option<String>,
+            pub $own: Option<Table>,
             /// `[node]`.
             #[serde(default)]
             pub node: Option<Table>,
-            /// `[switch]`.
-            #[serde(default)]
-            pub switch: Option<Table>,
-            /// `[host]`.
-            #[serde(default)]
-            pub host: Option<Table>,
             /// `[[interface]]`: added to the interface with the same `id`; without `id`, to all.
             #[serde(default)]
             pub interface: Vec<Table>,
@@ -76,6 +67,9 @@ macro_rules! with_node_tables {
             /// `[drop_reasons]`.
             #[serde(default)]
             pub drop_reasons: Option<Table>,
+            /// `[offline]`.
+            #[serde(default)]
+            pub offline: Option<Table>,
         }
 
         impl $name {
@@ -85,8 +79,7 @@ macro_rules! with_node_tables {
                 let mut tables = Table::new();
                 let single = [
                     ("node", &self.node),
-                    ("switch", &self.switch),
-                    ("host", &self.host),
+                    (stringify!($own), &self.$own),
                     ("encapsulation", &self.encapsulation),
                     ("source", &self.source),
                     ("sink", &self.sink),
@@ -96,6 +89,7 @@ macro_rules! with_node_tables {
                     ("smart", &self.smart),
                     ("loss", &self.loss),
                     ("drop_reasons", &self.drop_reasons),
+                    ("offline", &self.offline),
                 ];
                 for (name, table) in single {
                     if let Some(table) = table {
@@ -114,21 +108,12 @@ macro_rules! with_node_tables {
                         tables.insert(name.to_owned(), Value::Array(list.clone()));
                     }
                 }
-                let keys = [
-                    ("datapath", &self.datapath),
-                    ("forwarding", &self.forwarding),
-                    ("io", &self.io),
-                    ("xdp", &self.xdp),
-                    ("metrics", &self.metrics),
-                ];
-                for (key, value) in keys {
-                    let (Some(value), Value::Table(switch)) = (
-                        value,
-                        tables.entry("switch").or_insert_with(|| Value::Table(Table::new())),
-                    ) else {
-                        continue;
-                    };
-                    switch.insert(key.to_owned(), Value::String(value.clone()));
+                let keys = [$((stringify!($key), &self.$key)),+];
+                for (key, value) in keys.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?))) {
+                    let own = tables.entry(stringify!($own)).or_insert_with(|| Value::Table(Table::new()));
+                    if let Value::Table(own) = own {
+                        own.insert(key.to_owned(), Value::String(value.clone()));
+                    }
                 }
                 tables
             }

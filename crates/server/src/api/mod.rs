@@ -129,6 +129,31 @@ pub enum ApiError {
     Start(#[source] io::Error),
 }
 
+impl ApiSettings {
+    /// Checks everything but the address itself, and reads the certificate.
+    ///
+    /// # Errors
+    /// The address is open to others without a token, a setting is invalid, or the certificate cannot be
+    /// used.
+    pub fn check(&self) -> Result<(), ApiError> {
+        self.read().map(drop)
+    }
+
+    fn read(&self) -> Result<(BasePath, Option<Tls>), ApiError> {
+        if self.token.is_empty() && !self.listen.ip().is_loopback() {
+            return Err(ApiError::Open(self.listen));
+        }
+        if self.token.is_empty() && !self.read_token.is_empty() {
+            return Err(ApiError::Readers);
+        }
+        let wrong = || ApiError::BasePath(self.base_path.clone());
+        let base = BasePath::new(&self.base_path).ok_or_else(wrong)?;
+        let path = self.tls_certificate.clone();
+        let tls = Tls::read(self).map_err(|source| ApiError::Certificate { path, source })?;
+        Ok((base, tls))
+    }
+}
+
 /// An open listening socket whose connections are not yet accepted.
 #[derive(Debug)]
 pub struct Listening {
@@ -145,20 +170,11 @@ impl Listening {
     /// # Errors
     /// The address is open to others without a token or cannot be bound, or the certificate cannot be used.
     pub fn open(settings: &ApiSettings) -> Result<Listening, ApiError> {
+        let (base, tls) = settings.read()?;
         let address = settings.listen;
-        if settings.token.is_empty() && !address.ip().is_loopback() {
-            return Err(ApiError::Open(address));
-        }
-        if settings.token.is_empty() && !settings.read_token.is_empty() {
-            return Err(ApiError::Readers);
-        }
-        let wrong = || ApiError::BasePath(settings.base_path.clone());
-        let base = BasePath::new(&settings.base_path).ok_or_else(wrong)?;
         let failed = |source| ApiError::Listen { address, source };
         let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let path = settings.tls_certificate.clone();
-        let tls = Tls::read(settings).map_err(|source| ApiError::Certificate { path, source })?;
         let max_connections = descriptors::connections(settings.max_connections);
         let settings = ApiSettings { max_connections, ..settings.clone() };
         Ok(Listening { settings, listener, address, tls, base })

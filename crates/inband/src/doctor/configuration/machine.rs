@@ -1,5 +1,6 @@
 //! What configurations of several kinds need of this machine.
 
+use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use super::super::finding::{Area, Finding};
@@ -22,6 +23,23 @@ pub(super) fn route(collector: SocketAddr, commands: &[&'static str]) -> Finding
         Ok(source) => finding(format!("{collector}, from {}", source.ip())),
         Err(error) => finding(format!("{collector}: {error}"))
             .missing("reports do not reach the collector", "ip route get ADDRESS"),
+    }
+}
+
+/// Whether an address can be listened on: `outcome` of an attempt.
+pub(super) fn listens(
+    name: &str,
+    address: &str,
+    outcome: io::Result<()>,
+    commands: &[&'static str],
+) -> Finding {
+    let finding =
+        |found: &str| Finding::ok(Area::Configuration, name, format!("{address}, {found}"), commands);
+    match outcome {
+        Ok(()) => finding("free"),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => finding("in use")
+            .degraded("another process has it, unless it is yours that runs", "sudo ss -lntup"),
+        Err(error) => finding(&error.to_string()).missing("it cannot be listened on", "ip addr"),
     }
 }
 

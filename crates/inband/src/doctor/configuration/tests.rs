@@ -11,6 +11,8 @@ fn the_tables_of_a_file_say_what_it_configures() {
         ("[[host]]\naddress = \"10.0.0.1\"\nname = \"web\"\n", Kind::Names),
         ("[receive]\nlisten = [\"127.0.0.1:32766\"]\n", Kind::Collector),
         ("", Kind::Collector),
+        ("[[host]]\nname = \"h1\"\n[[link]]\nends = [\"h1\", \"s1\"]\n", Kind::Lab),
+        ("[[switch]]\nname = \"s1\"\n", Kind::Lab),
     ] {
         let table: Table = toml::from_str(text).unwrap();
         assert_eq!(Kind::of(&table), kind, "{text}");

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::args::ReceiveArgs;
 use super::pattern;
 use crate::failure::Failure;
-use crate::signals;
+use crate::{out, signals};
 
 /// What was received.
 #[derive(Default)]
@@ -50,7 +50,8 @@ pub(super) fn run(args: &ReceiveArgs) -> Result<(), Failure> {
         std::thread::sleep(STEP);
     }
     let (right, wrong) = (read(&counts.right), read(&counts.wrong));
-    println!("{}", json!({ "received": right, "wrong": wrong, "bytes": read(&counts.bytes) }));
+    let result = json!({ "received": right, "wrong": wrong, "bytes": read(&counts.bytes) });
+    let printed = out::print(&format!("{result}\n"));
     if wrong > 0 {
         return Err(Failure::Work(anyhow::anyhow!("{wrong} payloads were changed on their way")));
     }
@@ -58,7 +59,7 @@ pub(super) fn run(args: &ReceiveArgs) -> Result<(), Failure> {
         Some(packets) if right < packets => {
             Err(Failure::Work(anyhow::anyhow!("{right} of {packets} payloads have come")))
         }
-        _ => Ok(()),
+        _ => printed,
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::args::SendArgs;
 use super::pattern;
 use crate::failure::Failure;
+use crate::out;
 
 /// One flow.
 enum Flow {
@@ -57,8 +58,8 @@ pub(super) fn run(args: &SendArgs) -> Result<(), Failure> {
         }
     }
     let seconds = began.elapsed().as_secs_f64();
-    println!("{}", json!({ "sent": sent, "refused": refused, "flows": many, "seconds": seconds }));
-    Ok(())
+    let result = json!({ "sent": sent, "refused": refused, "flows": many, "seconds": seconds });
+    out::print(&format!("{result}\n"))
 }
 
 fn open(args: &SendArgs, address: SocketAddr) -> std::io::Result<Flow> {

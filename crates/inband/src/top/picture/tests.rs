@@ -6,7 +6,7 @@ use inband_model::{
 };
 
 use super::{Rate, picture};
-use crate::top::client::{Flow, Interface, Latency, Seen, TitledEvent};
+use crate::top::client::{Flow, Interface, Latency, Queue, Seen, TitledEvent};
 
 fn seen(at: Instant, reports: u64) -> Seen {
     let total = Ledger {
@@ -44,6 +44,31 @@ fn the_slowest_hop_comes_first_and_every_loss_is_named() {
     assert!(at("1,234,567 received, 1,234,000 accepted, 17 lost") < usize::MAX, "{lines:#?}");
     assert!(at("3 not stored") < usize::MAX, "{lines:#?}");
     assert_eq!(lines.iter().filter(|line| *line == "none").count(), 3, "{lines:#?}");
+}
+
+#[test]
+fn queues_are_in_the_picture_and_in_json() {
+    let mut seen = seen(Instant::now(), 0);
+    seen.queues = vec![Queue {
+        node_id: 1,
+        node_name: Some("leaf1".to_owned()),
+        egress_interface: Some(2),
+        interface_name: None,
+        queue_id: 3,
+        recent: 4,
+        max: 1_000,
+        unit: None,
+        recent_bytes: None,
+        max_bytes: None,
+        congested: true,
+    }];
+
+    let lines: Vec<String> = picture(&seen, None, (100, 40)).into_iter().map(|line| line.text).collect();
+    let json = seen.json();
+
+    assert!(lines.iter().any(|line| line.starts_with("leaf1 if 2 q3 ")), "{lines:#?}");
+    let queue = &json["queues"][0];
+    assert_eq!((&queue["queue_id"], &queue["max"]), (&3.into(), &1_000.into()), "{json}");
 }
 
 #[test]
