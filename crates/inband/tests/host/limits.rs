@@ -182,16 +182,49 @@ fn packets_of_another_vlan_stay_as_they_are() {
 
     world.inside(Place::SecondHop, || {
         let socket = PacketSocket::open().unwrap();
-        let index = std::fs::read_to_string("/proc/thread-self/net/dev_snmp6/cd").unwrap();
-        let index = index.split_whitespace().nth(1).unwrap().parse().unwrap();
         for id in [5, 0, 5, 4095] {
-            socket.send(&frame(id), index).unwrap();
+            socket.send(&frame(id), index("cd")).unwrap();
         }
     });
     std::thread::sleep(Duration::from_millis(300));
 
     let outcomes = &b.stop()["outcomes"];
     assert_eq!((&outcomes["vlan_tag"], &outcomes["stripped"]), (&3.into(), &1.into()), "{outcomes}");
+}
+
+#[test]
+fn a_packet_of_a_vlan_is_not_taken_for_the_one_before() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(a) = Agent::start(&world, Place::A, &Domain::new("dscp", "md")) else { return };
+    // The kernel takes the tag out of what comes in, and a bridge sends it on with the tag beside it.
+    for command in [
+        "link add name bridge type bridge",
+        "link add inner type veth peer name outer",
+        "link set outer master bridge",
+        "link set ab master bridge",
+        "link set inner up",
+        "link set outer up",
+        "link set bridge up",
+    ] {
+        world.ip(Place::A, command);
+    }
+    let to_b = packet().udp(9, 80).addresses(&[10, 91, 1, 1], &[10, 91, 3, 1]);
+    let (with_int, of_vlan) = (md_frame().over(to_b.clone()).hop(2).build(), to_b.vlan(5).build());
+
+    world.inside(Place::A, || {
+        let socket = PacketSocket::open().unwrap();
+        for _ in 0..10 {
+            for frame in [&with_int, &of_vlan] {
+                socket.send(frame, index("inner")).unwrap();
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    });
+
+    let outcomes = &a.stop()["outcomes"];
+    assert!(outcomes["already_int"].as_u64() >= Some(10), "{outcomes}");
+    assert!(outcomes["vlan_tag"].as_u64() >= Some(10), "{outcomes}");
+    assert_eq!(outcomes["remarked"], 0, "{outcomes}");
 }
 
 #[test]
@@ -204,6 +237,12 @@ fn a_second_agent_keeps_off_the_first_ones_shims() {
 
     assert!(message.contains("an agent that runs here has this one"), "{message}");
     assert_eq!(first.stop()["outcomes"]["malformed"], 0);
+}
+
+/// The interface index of a device in this thread's namespace.
+fn index(device: &str) -> u32 {
+    let lines = std::fs::read_to_string(format!("/proc/thread-self/net/dev_snmp6/{device}")).unwrap();
+    lines.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
