@@ -269,7 +269,7 @@ static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet,
 {
 	struct prefix source, destination;
 
-	*is_probe = location->discard && is_message(skb, payload_behind_int(packet, location));
+	*is_probe = location->discard && is_message(skb, payload_behind_int(skb, packet, location));
 	addresses(packet, &source, &destination);
 	/* INT from strangers is passed unchanged. */
 	if (*is_probe ? !peer_at(&source) : !may_send_int(&source))
