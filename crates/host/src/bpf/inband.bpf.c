@@ -430,6 +430,11 @@ int source(struct __sk_buff *skb)
 
 	if (!config || !packet)
 		return TCX_NEXT;
+	/* The kernel and other programs may send into a shim, too: that is not of the device. */
+	if (config->shim_out && !skb->tc_index) {
+		count(NOT_STEERED);
+		return TC_ACT_SHOT;
+	}
 	errand = take_over(skb, packet, config);
 	return errand == COMES_IN ? come_out(skb) : depart(skb, errand);
 }

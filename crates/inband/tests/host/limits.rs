@@ -228,6 +228,22 @@ fn a_packet_of_a_vlan_is_not_taken_for_the_one_before() {
 }
 
 #[test]
+fn what_others_send_into_a_shim_does_not_leave_it() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(a) = Agent::start(&world, Place::A, &Domain::new("dscp", "md")) else { return };
+    let frame = packet().udp(9, 80).addresses(&[10, 91, 1, 1], &[10, 91, 3, 1]).build();
+
+    world.inside(Place::A, || {
+        let socket = PacketSocket::open().unwrap();
+        (0..5).for_each(|_| socket.send(&frame, index("int0")).unwrap());
+    });
+    std::thread::sleep(Duration::from_millis(200));
+
+    let outcomes = &a.stop()["outcomes"];
+    assert_eq!((&outcomes["not_steered"], &outcomes["started"]), (&5.into(), &0.into()), "{outcomes}");
+}
+
+#[test]
 fn a_second_agent_keeps_off_the_first_ones_shims() {
     let Some(world) = World::new(Offloads::On) else { return };
     let domain = Domain::new("dscp", "md");
