@@ -79,6 +79,6 @@ static __always_inline int follows_apart(struct __sk_buff *skb, const struct pac
 	flow_of(packet, &flow);
 	sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
 	now = bpf_ktime_get_ns();
-	return sliced && (__s64)(now - sliced->entered) < APART_NS && agent_is_alive(now) && shim_is_up(skb, config) &&
+	return sliced && age(sliced->entered, now) < APART_NS && agent_is_alive(now) && shim_is_up(skb, config) &&
 	       enter_apart(skb, sliced, now);
 }
