@@ -84,7 +84,8 @@ impl Control {
             if self.granter.take_over(address, now) {
                 // An earlier version did not write the length.
                 let lease_ms = if lease_ms > 1 { lease_ms } else { MAX_LEASE_MS };
-                programs.grant(address, lease_ms)?;
+                // A renewal may last as long as the leases of this agent.
+                programs.grant(address, lease_ms.max(self.granter.max_lease_ms()))?;
                 until = until.max(now + u64::from(lease_ms) * 1_000_000);
             }
         }
