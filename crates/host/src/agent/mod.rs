@@ -182,6 +182,7 @@ impl Agent {
         self.reporter.engine.reload(&plan.node)?;
         self.kernel.programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
         self.control.set_peers(&settings.peers, &mut self.kernel.programs, clock::monotonic())?;
+        self.renew_guard();
         self.kernel.keeper.linger(settings.host.linger_ms)?;
         self.kernel.keeper.leave_sinks(self.control.has_permanent_peers());
         (self.settings, self.plan) = (settings, plan);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use inband_linux::packet::PacketSocket;
 use inband_testkit::{md_frame, packet};
 use rustix::net::sockopt::set_ip_tos;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::agent::{Agent, Domain};
 use crate::traffic::{PATIENCE, bytes, connect, deliver, read, receive, udp_pair};
@@ -241,6 +241,29 @@ fn what_others_send_into_a_shim_does_not_leave_it() {
 
     let outcomes = &a.stop()["outcomes"];
     assert_eq!((&outcomes["not_steered"], &outcomes["started"]), (&5.into(), &0.into()), "{outcomes}");
+}
+
+#[test]
+fn an_agent_without_its_guard_starts_another() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = Domain::new("dscp", "md").with_devices("ab\", \"extra*");
+    let before = world.links(Place::A);
+    let Some(mut a) = Agent::start(&world, Place::A, &domain) else { return };
+    world.ip(Place::A, "link add extra7 type veth peer name other7");
+    assert_eq!(a.next_message(), "INT on extra7\n");
+    let agent = a.id().to_string();
+    let children = std::fs::read_to_string(format!("/proc/{agent}/task/{agent}/children")).unwrap();
+
+    let guard = Pid::from_raw(children.trim().parse().unwrap()).unwrap();
+    kill_process(guard, Signal::KILL).unwrap();
+    // At the same time the agent has to tell its guard something.
+    world.ip(Place::A, "link del extra7");
+    let messages = [a.next_message(), a.next_message()];
+
+    assert!(messages.contains(&"the guard was gone: there is a new one\n".to_owned()), "{messages:?}");
+    assert!(messages.contains(&"no INT on extra7 any more\n".to_owned()), "{messages:?}");
+    a.kill();
+    wait_until("the new guard removes the shim", || world.links(Place::A) == before);
 }
 
 #[test]
