@@ -200,7 +200,7 @@ impl Programs {
         maps::set(&mut self.ebpf, "CHANGES", 0, self.changes.to_ne_bytes())
     }
 
-    /// Allows INT to be started until `until`, nanoseconds of the monotonic clock.
+    /// Allows INT to be started until `until`, nanoseconds since boot, also while the host is suspended.
     pub(crate) fn beat(&mut self, until: u64) -> Result<(), HostError> {
         maps::set(&mut self.ebpf, "HEARTBEAT", 0, until.to_ne_bytes())
     }

@@ -38,6 +38,15 @@ impl Agent {
         Ok(())
     }
 
+    /// Forgets the leases of this host after it was suspended: others have ended them meanwhile.
+    pub(super) fn notice_suspension(&mut self) -> Result<(), HostError> {
+        if !self.kernel.was_suspended() {
+            return Ok(());
+        }
+        self.notes.tell("the host was suspended: its leases are renewed".to_owned());
+        self.control.forget_leases(&mut self.kernel.programs)
+    }
+
     /// Starts another guard if the one before is gone, for example because memory was short.
     pub(super) fn renew_guard(&mut self) {
         let keeper = &mut self.kernel.keeper;

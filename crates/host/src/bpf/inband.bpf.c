@@ -120,7 +120,7 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 {
 	int fault;
 
-	if (!agent_is_alive(now))
+	if (!agent_is_alive())
 		return AGENT_SILENT;
 	if (!shim_is_up(skb, config))
 		return SHIM_DOWN;

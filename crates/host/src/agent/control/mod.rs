@@ -330,7 +330,21 @@ impl Control {
         self.peers.set(peers, now);
         self.apply_peers(programs)?;
         let is_probed = |address| peers.iter().any(|peer| peer.lease && peer.prefix.contains(address));
-        for flow in self.asker.forget_unless(is_probed) {
+        self.forget_leases_unless(is_probed, programs)
+    }
+
+    /// Forgets every lease of this host; its flows are probed again.
+    pub(super) fn forget_leases(&mut self, programs: &mut Programs) -> Result<(), HostError> {
+        self.forget_leases_unless(|_| false, programs)
+    }
+
+    /// Forgets the leases of flows to addresses that `is_kept` refuses.
+    fn forget_leases_unless(
+        &mut self,
+        is_kept: impl Fn(IpAddr) -> bool,
+        programs: &mut Programs,
+    ) -> Result<(), HostError> {
+        for flow in self.asker.forget_unless(is_kept) {
             self.losses.forget(&flow);
             programs.remove_proof(&flow)?;
         }
