@@ -19,9 +19,14 @@ fn narrow_bridge(world: &World) -> (FrameSocket, FrameSocket) {
 
 /// Packets as long as an edge carries, and a little shorter, with INT of a source and `hops` nodes behind it.
 fn long_frames(kind: &str, hops: u32) -> Vec<Vec<u8>> {
+    long_frames_with(kind, hops, str::to_owned)
+}
+
+/// The same, with the nodes' configurations changed by `change`.
+fn long_frames_with(kind: &str, hops: u32, change: impl Fn(&str) -> String) -> Vec<Vec<u8>> {
     let port = if kind == "geneve" { 6081 } else { 4790 };
     let mut nodes: Vec<_> = (0..=hops)
-        .map(|hop| node(&config(1 + hop, kind, if hop == 0 { &["left"] } else { &[] }, 2_000, "")))
+        .map(|hop| node(&change(&config(1 + hop, kind, if hop == 0 { &["left"] } else { &[] }, 2_000, ""))))
         .collect();
     let mut frames = Vec::new();
     for (protocol, is_v4, headers) in [(6, true, 52), (17, true, 28), (6, false, 72), (17, false, 48)] {
@@ -61,6 +66,34 @@ fn packets_too_long_for_an_edge_with_int_leave_it_as_they_leave_the_engine() {
             assert_eq!(status.kernel[name], 0, "{kind}: {status:?}");
         }
         assert_is_balanced(&status);
+    }
+}
+
+/// The configuration with a source of INT-MX.
+fn in_mx(config: &str) -> String {
+    config.replace("[source]\n", "[source]\nmode = \"mx\"\n")
+}
+
+#[test]
+fn packets_with_int_mx_pass_an_edge_that_is_too_narrow_for_int() {
+    let Some(world) = World::new() else { return };
+    let (from, to) = narrow_bridge(&world);
+    let mut batch = Batch::new();
+    for kind in ["dscp", "udp-port", "udp", "gre", "vxlan-gpe"] {
+        let text = in_mx(&config(12, kind, &["right"], 2_000, ""));
+        let switch = world.switch_of(FIRST, &text);
+        let mut engine = node(&text);
+        let frames = long_frames_with(kind, 0, in_mx);
+        assert!(frames.len() >= 4, "{kind}: {}", frames.len());
+        for frame in &frames {
+            let expected = through(&mut engine, frame, 1, 2).unwrap();
+
+            let got = exchange(&from, &to, frame, &mut batch);
+
+            assert_eq!(got.as_ref(), Some(&expected), "{kind}, from {frame:02x?}");
+        }
+        let status = switch.stop();
+        assert_eq!(outcome(&status, "stripped"), frames.len() as u64, "{kind}: {status:?}");
     }
 }
 
