@@ -1,6 +1,7 @@
 //! Why this host cannot do INT.
 
 use std::io;
+use std::path::Path;
 
 use crate::drops::BtfError;
 
@@ -74,6 +75,12 @@ impl HostError {
             Self::Config(error) => Some(error.key()),
             _ => None,
         }
+    }
+
+    /// Another agent has the folder `pins`.
+    pub(crate) fn pins_taken(pins: &Path) -> Self {
+        let instead = "another folder: an agent that runs here has this one";
+        Self::Unsupported { key: "host.pins", value: format!("{pins:?}"), instead }
     }
 
     /// The system refused to do `what`.

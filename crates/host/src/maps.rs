@@ -1,8 +1,10 @@
 //! Access to the programs' maps.
 
+use std::io::ErrorKind;
+
 use aya::Ebpf;
 use aya::maps::lpm_trie::Key;
-use aya::maps::{Array, LpmTrie, Map, PerCpuArray};
+use aya::maps::{Array, LpmTrie, Map, MapError, PerCpuArray};
 
 use crate::abi::Rules;
 use crate::error::HostError;
@@ -67,7 +69,16 @@ fn replace(
         new.iter().all(|(other, _)| (other.address, other.length) != (prefix.address, prefix.length))
     };
     for (prefix, _) in old.iter().filter(|(prefix, _)| is_gone(prefix)) {
-        trie.remove(&key(prefix)).map_err(fault)?;
+        absent_or(trie.remove(&key(prefix))).map_err(fault)?;
     }
     Ok(())
+}
+
+/// A missing entry is no error of a removal.
+pub(crate) fn absent_or(removed: Result<(), MapError>) -> Result<(), MapError> {
+    match removed {
+        Err(MapError::KeyNotFound) => Ok(()),
+        Err(MapError::SyscallError(error)) if error.io_error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }

@@ -79,6 +79,8 @@ pub enum Outcome {
     Answer,
     /// Not started: the shim holds as many packets of the flow as its processor takes without drops.
     ShimFull,
+    /// Sent into the shim by the kernel or another program, and dropped there.
+    NotSteered,
 }
 
 /// The volumes counted for watched outgoing traffic.
@@ -101,7 +103,7 @@ impl Traffic {
 
 impl Outcome {
     /// All outcomes, in the order of `bpf/intf.h`.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 37] = [
         Self::NotIp,
         Self::NotWatched,
         Self::Started,
@@ -138,6 +140,7 @@ impl Outcome {
         Self::TakenApart,
         Self::Answer,
         Self::ShimFull,
+        Self::NotSteered,
     ];
 
     /// The name for users.
@@ -180,6 +183,7 @@ impl Outcome {
             Self::TakenApart => "taken_apart",
             Self::Answer => "answer",
             Self::ShimFull => "shim_full",
+            Self::NotSteered => "not_steered",
         }
     }
 }

@@ -4,13 +4,15 @@
 //! agent replaces it or [`remove`](crate::remove) is called. What starts INT is not pinned, so that it ends
 //! with the agent.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use aya::maps::Map;
 use inband_linux::bpf;
@@ -24,6 +26,8 @@ use crate::rules::MappedPrefix;
 #[derive(Debug)]
 pub(crate) struct Pins {
     folder: PathBuf,
+    /// The lock on the folder.
+    _lock: File,
 }
 
 /// The prefix of the names of pins; the interface index follows.
@@ -34,19 +38,28 @@ const PEERS: &str = "peers";
 /// The prefix of the names of folders; the inode of the network namespace follows.
 const NAMESPACE: &str = "net-";
 
+/// How often a folder is locked that another process has or removes, and how long it is waited for.
+const MAX_TRIES: u32 = 50;
+const RETRY: Duration = Duration::from_millis(10);
+
 impl Pins {
-    /// The pins of this network namespace below `root`, a folder of a BPF file system that need not exist.
+    /// The pins of this network namespace below `root`, a folder of a BPF file system that need not exist; no
+    /// other agent has them at the same time.
     ///
     /// # Errors
-    /// There is no BPF file system, or this user may not write there.
+    /// There is no BPF file system, this user may not write there, or another agent has the pins, which is
+    /// [`ErrorKind::ResourceBusy`].
     pub(crate) fn open(root: &Path) -> io::Result<Self> {
         let folder = folder(root)?;
         if !bpf::is_bpf_fs(existing(&folder))? {
             return Err(io::Error::new(ErrorKind::Unsupported, "no BPF file system"));
         }
-        fs::create_dir_all(&folder)?;
+        let lock = keep_trying(|| {
+            fs::create_dir_all(&folder)?;
+            lock(&folder)
+        })?;
         release_gone(root, &folder);
-        Ok(Self { folder })
+        Ok(Self { folder, _lock: lock })
     }
 
     /// The pinned sink of `device`, which runs `program` from here on; `None`: not pinned.
@@ -114,7 +127,7 @@ impl Pins {
     /// Detaches the sinks of all devices but `kept`.
     pub(crate) fn release_others(&self, kept: &[u32]) -> Result<(), HostError> {
         let fault = |reason| HostError::system(format!("look into {}", self.folder.display()), reason);
-        for device in devices(&self.folder).map_err(fault)? {
+        for device in found(devices(&self.folder)).map_err(fault)? {
             if !kept.contains(&device) {
                 self.release(device)?;
             }
@@ -137,14 +150,16 @@ impl Drop for Pins {
 /// Detaches every sink of this network namespace below `root`; returns how many there were.
 ///
 /// # Errors
-/// An error of the system; that there is nothing is no error.
+/// An error of the system, or an agent has the pins, which is [`ErrorKind::ResourceBusy`]; that there is nothing
+/// is no error.
 pub(crate) fn remove_all(root: &Path) -> io::Result<usize> {
     let folder = folder(root)?;
     release_gone(root, &folder);
-    let devices = match devices(&folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
-        devices => devices?,
-    };
+    if !folder.exists() {
+        return Ok(0);
+    }
+    let _lock = keep_trying(|| lock(&folder))?;
+    let devices = found(devices(&folder))?;
     for device in &devices {
         release(&folder.join(format!("{SINK}{device}")))?;
     }
@@ -165,10 +180,47 @@ fn release_gone(root: &Path, own: &Path) {
             bpf::pinned(path).is_ok_and(|link| matches!(bpf::interface(link.as_fd()), Ok(None)))
         };
         // An agent there may be about to pin its first sink.
-        if !pins.is_empty() && pins.iter().all(is_gone) {
-            // Another agent may do the same.
-            let _ = pins.iter().try_for_each(remove).and_then(|()| clear(&folder));
+        if pins.is_empty() || !pins.iter().all(is_gone) {
+            continue;
         }
+        // An agent that runs there may have lost its devices, and wait for others.
+        let Ok(_lock) = lock(&folder) else { continue };
+        // Another agent may have done the same.
+        let _ = pins.iter().try_for_each(remove).and_then(|()| clear(&folder));
+    }
+}
+
+/// Locks a folder of pins until the file is closed: an agent does so as long as it runs.
+fn lock(folder: &Path) -> io::Result<File> {
+    let file = File::open(folder)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(ErrorKind::ResourceBusy.into()),
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    // Another process may have removed it, or replaced it by one of the same name.
+    let is_it = fs::metadata(folder)?.ino() == file.metadata()?.ino();
+    if is_it { Ok(file) } else { Err(ErrorKind::NotFound.into()) }
+}
+
+/// Locks a folder by `lock`, several times where another process has it for a moment, or has just removed it.
+fn keep_trying(lock: impl Fn() -> io::Result<File>) -> io::Result<File> {
+    for _ in 1..MAX_TRIES {
+        match lock() {
+            Err(error) if matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::NotFound) => {
+                thread::sleep(RETRY);
+            }
+            locked => return locked,
+        }
+    }
+    lock()
+}
+
+/// The devices in a folder, none if there is no folder.
+fn found(devices: io::Result<Vec<u32>>) -> io::Result<Vec<u32>> {
+    match devices {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        devices => devices,
     }
 }
 

@@ -1,9 +1,8 @@
 //! The programs of this host in the kernel: loading, settings, counters.
 
-use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use aya::maps::{HashMap, Map, MapData, MapError, RingBuf};
+use aya::maps::{HashMap, Map, MapData, RingBuf};
 use aya::programs::{SchedClassifier, TestRun, TestRunOptions};
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
 use inband_linux::tcx::{self, Direction, Order};
@@ -14,7 +13,7 @@ use inband_wire::int::metadata::NOT_AVAILABLE;
 use crate::abi::{Config, WATCHED, WITH_INT};
 use crate::config::{HostInt, Wiring};
 use crate::error::HostError;
-use crate::maps;
+use crate::maps::{self, absent_or};
 use crate::memory;
 use crate::outcome::{Outcome, Traffic};
 use crate::peers::{ENDED_ALWAYS, IS_PEER, SENT_ALWAYS};
@@ -201,7 +200,7 @@ impl Programs {
         maps::set(&mut self.ebpf, "CHANGES", 0, self.changes.to_ne_bytes())
     }
 
-    /// Allows INT to be started until `until`, nanoseconds of the monotonic clock.
+    /// Allows INT to be started until `until`, nanoseconds since boot, also while the host is suspended.
     pub(crate) fn beat(&mut self, until: u64) -> Result<(), HostError> {
         maps::set(&mut self.ebpf, "HEARTBEAT", 0, until.to_ne_bytes())
     }
@@ -286,10 +285,13 @@ impl Programs {
         found.try_into().map_err(|reason| HostError::Refused { name, reason })
     }
 
-    /// Writes the watchlist to the maps.
+    /// Writes the watchlist to the maps; if that fails, the one before stays.
     fn watch(&mut self, set: RuleSet) -> Result<(), HostError> {
-        let old = std::mem::take(&mut self.watched);
-        maps::watch(&mut self.ebpf, &old, &set)?;
+        if let Err(error) = maps::watch(&mut self.ebpf, &self.watched, &set) {
+            // Its entries are still there, or have just been; the first error is the one to report.
+            let _ = maps::watch(&mut self.ebpf, &set, &self.watched);
+            return Err(error);
+        }
         self.watched = set;
         Ok(())
     }
@@ -300,14 +302,5 @@ impl Programs {
 
     pub(crate) fn map(&mut self, name: &'static str) -> Result<&mut Map, HostError> {
         maps::map(&mut self.ebpf, name)
-    }
-}
-
-/// A missing entry is no error of a removal.
-pub(crate) fn absent_or(removed: Result<(), MapError>) -> Result<(), MapError> {
-    match removed {
-        Err(MapError::KeyNotFound) => Ok(()),
-        Err(MapError::SyscallError(error)) if error.io_error.kind() == ErrorKind::NotFound => Ok(()),
-        removed => removed,
     }
 }

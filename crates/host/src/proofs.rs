@@ -9,9 +9,9 @@ use aya::maps::{Array, HashMap, LpmTrie, Map, MapData, MapError, MapInfo};
 use crate::abi::{Address, FlowKey, MAX_WITNESSES, Peer, Proof, SlicedFlow, Witness, unmapped};
 use crate::error::HostError;
 use crate::lease::Flow;
-use crate::maps;
+use crate::maps::{self, absent_or};
 use crate::peers::{ENDED_ALWAYS, Flags};
-use crate::programs::{Programs, absent_or};
+use crate::programs::Programs;
 use crate::rules::MappedPrefix;
 
 const FLOW: usize = size_of::<FlowKey>();

@@ -30,7 +30,10 @@ pub fn remove(settings: Option<&HostSettings>) -> Result<Removed, HostError> {
     };
     let _lock = Lock::take(&shim)?;
     let fault = |reason: io::Error| HostError::system("remove what an agent has left", reason);
-    let sinks = pins::remove_all(&pins).map_err(fault)?;
+    let sinks = pins::remove_all(&pins).map_err(|reason| match reason.kind() {
+        io::ErrorKind::ResourceBusy => HostError::pins_taken(&pins),
+        _ => fault(reason),
+    })?;
     let mut netlink = Netlink::open().map_err(fault)?;
     let shims = Shim::remove_left(&mut netlink, &shim).map_err(fault)?;
     Ok(Removed { sinks, shims })

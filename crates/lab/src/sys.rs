@@ -22,6 +22,7 @@ impl FrameSocket {
         // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
         let socket = Self(unsafe { OwnedFd::from_raw_fd(fd) });
         socket.set(libc::SOL_PACKET, IGNORE_OUTGOING, 1)?;
+        socket.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, 1)?;
         socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
         // As root, regardless of `net.core.rmem_max`.
         socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, BUFFER_BYTES)?;
@@ -56,8 +57,8 @@ impl FrameSocket {
         if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Receives a frame into `buffer`; returns its length and its time of arrival, by the real-time clock.
-    /// `None`: no frame is pending.
+    /// Receives a frame into `buffer`, as it was on the link; returns its length and its time of arrival, by the
+    /// real-time clock. `None`: no frame is pending.
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<(usize, Duration)>> {
         // As large as `struct cmsghdr` with `struct timespec`, and aligned as they are.
         let mut control = [0_u64; 16];
@@ -75,20 +76,10 @@ impl FrameSocket {
             let none = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted);
             return if none { Ok(None) } else { Err(error) };
         };
-        // SAFETY: `header` was filled in by the kernel, and its control memory is live.
-        let first = unsafe { libc::CMSG_FIRSTHDR(&raw const header) };
-        let mut arrived = None;
-        if !first.is_null() {
-            // SAFETY: a first header that is not null lies within the control memory, whole.
-            let (level, kind) = unsafe { ((*first).cmsg_level, (*first).cmsg_type) };
-            if level == libc::SOL_SOCKET && kind == libc::SCM_TIMESTAMPNS {
-                // SAFETY: the kernel puts a `struct timespec` behind this header; it need not be aligned.
-                let time = unsafe { libc::CMSG_DATA(first).cast::<libc::timespec>().read_unaligned() };
-                let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-                arrived = Some(Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0)));
-            }
-        }
-        Ok(Some((length.min(buffer.len()), arrived.unwrap_or_else(now))))
+        let (arrived, tag) = read_control(&header);
+        let length = length.min(buffer.len());
+        let length = tag.map_or(length, |tag| insert_tag(buffer, length, tag));
+        Ok(Some((length, arrived.unwrap_or_else(now))))
     }
 
     /// Sends a frame; returns whether the device accepted it.
@@ -97,6 +88,45 @@ impl FrameSocket {
         let sent = unsafe { libc::send(self.0.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) };
         usize::try_from(sent).is_ok_and(|sent| sent == frame.len())
     }
+}
+
+/// The time of arrival and the VLAN tag that the kernel has put beside a received frame.
+fn read_control(header: &libc::msghdr) -> (Option<Duration>, Option<[u8; 4]>) {
+    let (mut arrived, mut tag) = (None, None);
+    // SAFETY: `header` was filled in by the kernel, and its control memory is live.
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
+    while !next.is_null() {
+        // SAFETY: a header that is not null lies within the control memory, whole, with its data behind it.
+        let (level, kind, data) = unsafe { ((*next).cmsg_level, (*next).cmsg_type, libc::CMSG_DATA(next)) };
+        if level == libc::SOL_SOCKET && kind == libc::SCM_TIMESTAMPNS {
+            // SAFETY: the kernel puts a `struct timespec` behind this header; it need not be aligned.
+            let time = unsafe { data.cast::<libc::timespec>().read_unaligned() };
+            let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+            arrived = Some(Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0)));
+        } else if level == libc::SOL_PACKET && kind == libc::PACKET_AUXDATA {
+            // SAFETY: the kernel puts a `struct tpacket_auxdata` behind this header; it need not be aligned.
+            let beside = unsafe { data.cast::<libc::tpacket_auxdata>().read_unaligned() };
+            if beside.tp_status & VLAN_VALID != 0 {
+                let ([a, b], [c, d]) = (beside.tp_vlan_tpid.to_be_bytes(), beside.tp_vlan_tci.to_be_bytes());
+                tag = Some([a, b, c, d]);
+            }
+        }
+        // SAFETY: as for the first header.
+        next = unsafe { libc::CMSG_NXTHDR(header, next) };
+    }
+    (arrived, tag)
+}
+
+/// Returns a VLAN tag to its place in the frame of `length` bytes; returns the frame's length with it.
+fn insert_tag(buffer: &mut [u8], length: usize, tag: [u8; 4]) -> usize {
+    let end = length + tag.len();
+    // The largest packet of the kernel leaves no room for a tag; no device takes it with one either.
+    if length < ADDRESS_BYTES || end > buffer.len() {
+        return length;
+    }
+    buffer.copy_within(ADDRESS_BYTES..length, ADDRESS_BYTES + tag.len());
+    buffer[ADDRESS_BYTES..ADDRESS_BYTES + tag.len()].copy_from_slice(&tag);
+    end
 }
 
 /// Waits until one of two sockets has a frame, for at most `patience`.
@@ -122,8 +152,15 @@ pub(crate) fn now() -> Duration {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
 }
 
+/// The two addresses of a frame.
+const ADDRESS_BYTES: usize = 12;
+/// `TP_STATUS_VLAN_VALID`.
+const VLAN_VALID: u32 = 1 << 4;
 /// `PACKET_IGNORE_OUTGOING`.
 const IGNORE_OUTGOING: libc::c_int = 23;
 const BUFFER_BYTES: libc::c_int = 8 << 20;
 #[allow(clippy::cast_possible_truncation, reason = "four bytes")]
 const INTEGER_BYTES: libc::socklen_t = size_of::<libc::c_int>() as libc::socklen_t;
+
+#[cfg(test)]
+mod tests;

@@ -99,6 +99,19 @@ pub fn monotonic() -> u64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))
 }
 
+/// The time since the host was booted, nanoseconds; as [`monotonic`], but it goes on while the host is suspended.
+#[must_use]
+pub fn boottime() -> u64 {
+    nanoseconds(clock_gettime(ClockId::Boottime))
+}
+
+/// How long the host has been suspended since it was booted, nanoseconds.
+#[must_use]
+pub fn suspended() -> u64 {
+    let now = monotonic();
+    boottime().saturating_sub(now)
+}
+
 /// Nanoseconds since 1970, UTC.
 #[must_use]
 pub fn realtime() -> u64 {

@@ -35,25 +35,25 @@ pub struct Sender {
     route: Route,
     /// `None`: there is no route to the destination yet.
     socket: Option<UdpSocket>,
-    /// When the route is next looked up, nanoseconds of the caller's clock.
-    retry_at: u64,
+    /// When route and source address are next looked up, nanoseconds of the caller's clock.
+    look_at: u64,
 }
 
-/// How often the route to a destination is looked up, nanoseconds.
-const RETRY_NS: u64 = 1_000_000_000;
+/// How often route and source address are looked up, nanoseconds.
+const LOOK_NS: u64 = 1_000_000_000;
 /// How often a datagram is sent at most.
 const MAX_TRIES: u32 = 8;
 
 impl Sender {
     /// Opens a socket; if that fails, the error is returned beside the sender, which tries again from
-    /// `retry_at` on, nanoseconds of the caller's clock.
+    /// `look_at` on, nanoseconds of the caller's clock.
     #[must_use]
-    pub fn open(route: Route, retry_at: u64) -> (Self, Option<io::Error>) {
+    pub fn open(route: Route, look_at: u64) -> (Self, Option<io::Error>) {
         let (socket, error) = match open(&route) {
             Ok(socket) => (Some(socket), None),
             Err(error) => (None, Some(error)),
         };
-        (Self { route, socket, retry_at }, error)
+        (Self { route, socket, look_at }, error)
     }
 
     /// Sends a datagram at `now`, and counts its outcome.
@@ -62,7 +62,10 @@ impl Sender {
             outcomes.failed += 1;
             return;
         };
-        let Sending { is_sent, refused } = send(socket, payload);
+        let Sending { is_sent, is_usable, refused } = send(socket, payload);
+        if !is_usable {
+            self.socket = None;
+        }
         outcomes.refused += refused;
         outcomes.sent = outcomes.sent.saturating_sub(refused);
         if is_sent {
@@ -72,14 +75,23 @@ impl Sender {
         }
     }
 
-    /// The socket; looks up the route again when that is due.
+    /// The socket; another one if this host has lost the source address, or the route, when that is looked up.
     fn socket(&mut self, now: u64) -> Option<&UdpSocket> {
-        if self.socket.is_none() && now >= self.retry_at {
-            self.retry_at = now + RETRY_NS;
-            self.socket = open(&self.route).ok();
+        if now >= self.look_at {
+            self.look_at = now + LOOK_NS;
+            // First closed, then opened: both have the same source port.
+            self.socket = self.socket.take().filter(has_source);
+            self.socket = self.socket.take().or_else(|| open(&self.route).ok());
         }
         self.socket.as_ref()
     }
+}
+
+/// Whether this host still has the address that the socket sends from; over IPv6 the kernel goes on without it.
+fn has_source(socket: &UdpSocket) -> bool {
+    let Ok(mut source) = socket.local_addr() else { return false };
+    source.set_port(0);
+    UdpSocket::bind(source).map_or_else(|error| error.kind() != io::ErrorKind::AddrNotAvailable, |_| true)
 }
 
 fn open(route: &Route) -> io::Result<UdpSocket> {
@@ -104,10 +116,12 @@ fn open(route: &Route) -> io::Result<UdpSocket> {
 }
 
 /// The outcome for a datagram.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sending {
     /// Whether the kernel has taken it.
     is_sent: bool,
+    /// Whether the kernel may take further ones: not where the source address is gone.
+    is_usable: bool,
     /// Earlier datagrams, taken by the kernel, that met a closed port.
     refused: u64,
 }
@@ -115,16 +129,31 @@ struct Sending {
 /// Sends a datagram, although earlier ones may have been refused: the kernel reports each of those instead of
 /// sending.
 fn send(socket: &UdpSocket, payload: &[u8]) -> Sending {
-    let mut sending = Sending::default();
+    let mut sending = Sending { is_sent: false, is_usable: true, refused: 0 };
     for _ in 0..MAX_TRIES {
         match socket.send(payload) {
             Ok(_) => return Sending { is_sent: true, ..sending },
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => sending.refused += 1,
-            Err(_) => break,
+            Err(error) => {
+                sending.is_usable = error.raw_os_error().is_some_and(|error| PASSING.contains(&error));
+                break;
+            }
         }
     }
     sending
 }
+
+/// Errors that the socket survives: full buffers, a filter here or on the way, a datagram that is too large, and
+/// routes that may return.
+const PASSING: [i32; 7] = [
+    libc::EAGAIN,
+    libc::ENOBUFS,
+    libc::ENOMEM,
+    libc::EPERM,
+    libc::EMSGSIZE,
+    libc::ENETUNREACH,
+    libc::EHOSTUNREACH,
+];
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use std::net::{IpAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use inband_linux::address::{self, Address};
+use inband_linux::connected::{self, Outcomes, Sender};
 use inband_linux::device;
 use inband_linux::namespace::{self, Namespace};
 use inband_linux::neighbour::{self, Neighbour};
@@ -165,4 +166,41 @@ fn routes_and_neighbours_are_read_as_they_were_written_and_announced() {
         assert!(!route::all(&mut netlink).unwrap().iter().any(|left| routes.contains(left)));
     })
     .unwrap();
+}
+
+#[test]
+fn datagrams_go_on_when_this_host_changes_its_address() {
+    let Some((_pair, [a, b])) = Pair::new("source") else { return };
+    for (first, second, to) in [("10.93.0.1", "10.93.0.7", "10.93.0.2"), ("fd93::1", "fd93::7", "fd93::2")] {
+        let [first, second, to] = [first, second, to].map(|ip| ip.parse::<IpAddr>().unwrap());
+        let prefix_length = if first.is_ipv4() { 24 } else { 64 };
+        if first.is_ipv6() {
+            b.inside(|| up("ba", to, prefix_length)).unwrap();
+            a.inside(|| up("ab", first, prefix_length)).unwrap();
+        }
+        let receiver = b.inside(|| UdpSocket::bind((to, 32766)).unwrap()).unwrap();
+        receiver.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        a.inside(|| {
+            let route = connected::Route { to: (to, 32766).into(), from: None, source_port: 0, dscp: 0 };
+            let (mut sender, error) = Sender::open(route, 0);
+            assert!(error.is_none(), "{error:?}");
+            let mut outcomes = Outcomes::default();
+            let mut next_source = |now| {
+                sender.send(b"report", now, &mut outcomes);
+                receiver.recv_from(&mut [0; 10]).ok().map(|(_, from)| from.ip())
+            };
+            assert_eq!((0..50).find_map(|_| next_source(1)), Some(first));
+            let mut netlink = Netlink::open().unwrap();
+            let device = device::find(&mut netlink, "ab").unwrap().unwrap().index;
+            Address { device, ip: first, prefix_length }.remove(&mut netlink).unwrap();
+            Address { device, ip: second, prefix_length }.add(&mut netlink).unwrap();
+
+            let seconds = (2..50).map(|second| second * 1_000_000_000);
+            assert!(
+                seconds.into_iter().any(|now| next_source(now) == Some(second)),
+                "{second}: {outcomes:?}"
+            );
+        })
+        .unwrap();
+    }
 }

@@ -28,6 +28,7 @@ pub(crate) enum Label {
     Lookup,
     Unknown,
     UnknownV6,
+    Untagged,
     Pass,
     Give,
     Drop,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use inband_linux::netlink::Netlink;
 use inband_linux::{clock, device};
-use inband_node::config::FrameIo;
+use inband_node::config::{Forwarding, FrameIo};
 use inband_node::{NodeConfig, Profile};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -56,7 +56,8 @@ impl Switch {
         let mut netlink = Netlink::open().map_err(SwitchError::system("reach netlink"))?;
         let devices = config::devices(config, &mut netlink)?;
         config::check_unbound(&devices)?;
-        let guard = Guard::attach(&devices)?;
+        let is_router = config.switch.forwarding == Forwarding::Routes;
+        let guard = Guard::attach(&devices, is_router)?;
         let Opened { memory, rings } = Opened::open(config, &devices, &guard)?;
         let routing = Routing::start(config, &devices, guard)?;
         let opened = config.interfaces.iter().zip(&devices).zip(rings);

@@ -28,11 +28,12 @@ pub(crate) struct Guard {
 const MAX_ADDRESSES: u32 = 65_536;
 
 impl Guard {
-    /// Attaches the program to every one of `devices`, behind existing programs.
-    pub(crate) fn attach(devices: &[Device]) -> Result<Self, SwitchError> {
+    /// Attaches the program to every one of `devices`, behind existing programs. A router leaves the packets of
+    /// VLANs to the kernel.
+    pub(crate) fn attach(devices: &[Device], is_router: bool) -> Result<Self, SwitchError> {
         let fault = || SwitchError::system("load the program that keeps the kernel from forwarding");
         let own = KeySet::new(MAX_ADDRESSES).map_err(fault())?;
-        let program = load_classifier(&program(own.number().map_err(fault())?)).map_err(fault())?;
+        let program = load_classifier(&program(own.number().map_err(fault())?, is_router)).map_err(fault())?;
         let attach = |device: &Device| {
             let fault = SwitchError::system(format!("attach a program to {}", device.name));
             tcx::attach(program.as_fd(), device.index, Direction::Ingress, Order::Last)
@@ -70,14 +71,21 @@ fn key(address: IpAddr) -> [u8; 16] {
 }
 
 /// The program. It passes what is neither IPv4 nor IPv6, packets to groups and broadcast addresses, to
-/// link-local IPv6 addresses, which the kernel does not forward, and to addresses in the set; it drops the
-/// rest.
-fn program(set: u32) -> Vec<u64> {
-    use Label::{Drop, Load, Pass, Unknown, UnknownV6, V6};
+/// link-local IPv6 addresses, which the kernel does not forward, and to addresses in the set, and, if
+/// `passes_vlans`, the packets of VLANs; it drops the rest.
+fn program(set: u32, passes_vlans: bool) -> Vec<u64> {
+    use Label::{Drop, Load, Pass, Unknown, UnknownV6, Untagged, V6};
     use Register::{R0, R1, R2, R3, R4, R6, R7, R8, R10};
     let ethertype = |number: u16| i32::from(number.to_be());
     let mut code = Assembly::default();
-    code.copy(R6, R1).load_word(R7, R6, SKB_PROTOCOL);
+    code.copy(R6, R1);
+    if passes_vlans {
+        // The kernel has taken the tag out of the frame. VLAN 0 is none.
+        code.load_word(R7, R6, SKB_VLAN_PRESENT).jump_if_equal(R7, 0, Untagged);
+        code.load_word(R7, R6, SKB_VLAN_TCI).and(R7, VLAN_ID).jump_unless_equal(R7, 0, Pass);
+        code.label(Untagged);
+    }
+    code.load_word(R7, R6, SKB_PROTOCOL);
     code.jump_if_equal(R7, ethertype(0x0800), Label::V4).jump_if_equal(R7, ethertype(0x86dd), V6).jump(Pass);
     // The key is the destination, an IPv4 address as an IPv6 address; R8 is the IP version.
     code.label(Label::V4);
@@ -109,6 +117,9 @@ fn program(set: u32) -> Vec<u64> {
 const KEY: i16 = -16;
 /// `struct __sk_buff`.
 const SKB_PROTOCOL: i16 = 16;
+const SKB_VLAN_PRESENT: i16 = 20;
+const SKB_VLAN_TCI: i16 = 24;
+const VLAN_ID: i32 = 0x0fff;
 const SKB_LOAD_BYTES: i32 = 26;
 const MAP_LOOKUP: i32 = 1;
 const TCX_NEXT: i32 = -1;

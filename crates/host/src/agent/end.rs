@@ -5,13 +5,16 @@ use std::time::{Duration, Instant};
 use inband_linux::clock;
 
 use crate::error::HostError;
+use crate::outcome::Outcome;
 
 use super::{Agent, Tally};
 
 /// How often withdrawals of leases are repeated.
 const WITHDRAW_AGAIN: Duration = Duration::from_millis(100);
-/// How long packets take through the domain.
+/// How long packets take through the domain where no queue is full.
 const DRAIN: Duration = Duration::from_millis(50);
+/// How long no packet with INT has come in when none is assumed to wait in a queue of the domain.
+const QUIET: Duration = Duration::from_millis(500);
 
 impl Agent {
     /// Ends INT on this host and restores its devices.
@@ -45,8 +48,24 @@ impl Agent {
             self.wait(WITHDRAW_AGAIN)?;
             self.hear_events();
         }
-        // Packets sent before that are still in flight.
-        std::thread::sleep(DRAIN);
+        self.drain()
+    }
+
+    /// Waits for packets with INT that were sent before, and are still in flight.
+    fn drain(&mut self) -> Result<(), HostError> {
+        let stripped = |agent: &Self| agent.kernel.programs.count(Outcome::Stripped);
+        let linger = Duration::from_millis(u64::from(self.settings.host.linger_ms));
+        let since = Instant::now();
+        let (mut count, mut rose_at) = (stripped(self)?, since);
+        let quiet = if count == 0 || self.kernel.keeper.keeps_sinks() { DRAIN } else { QUIET };
+        while rose_at.elapsed() < quiet && since.elapsed() < linger {
+            std::thread::sleep(DRAIN);
+            self.hear_events();
+            let now = stripped(self)?;
+            if now != count {
+                (count, rose_at) = (now, Instant::now());
+            }
+        }
         Ok(())
     }
 }

@@ -5,10 +5,12 @@ use inband_linux::clock;
 use crate::error::HostError;
 
 use super::Agent;
+use super::notes::in_full;
 
 impl Agent {
     /// Follows clocks that were set, and devices that come and go.
     pub(super) fn look_around(&mut self) -> Result<(), HostError> {
+        self.renew_guard();
         for note in self.control.open_missing_gates() {
             self.notes.tell(note);
         }
@@ -34,6 +36,29 @@ impl Agent {
             self.follow_devices()?;
         }
         Ok(())
+    }
+
+    /// Forgets the leases of this host after it was suspended: others have ended them meanwhile.
+    pub(super) fn notice_suspension(&mut self) -> Result<(), HostError> {
+        if !self.kernel.was_suspended() {
+            return Ok(());
+        }
+        self.notes.tell("the host was suspended: its leases are renewed".to_owned());
+        self.control.forget_leases(&mut self.kernel.programs)
+    }
+
+    /// Starts another guard if the one before is gone, for example because memory was short.
+    pub(super) fn renew_guard(&mut self) {
+        let keeper = &mut self.kernel.keeper;
+        let renewed = match keeper.renew_guard() {
+            Ok(false) => return,
+            Ok(true) => self.ports.hold(keeper),
+            Err(error) => Err(error),
+        };
+        self.notes.warn(match renewed {
+            Ok(()) => "the guard was gone: there is a new one".to_owned(),
+            Err(error) => format!("the guard is gone: {}", in_full(&error)),
+        });
     }
 
     /// Releases devices that are not in the plan, and opens those that are new in it.

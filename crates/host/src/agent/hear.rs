@@ -69,7 +69,9 @@ impl Agent {
         let is_whole = u32::try_from(L3 + headers.length).is_ok_and(|length| length == event.length);
         let message = bytes.get(headers.payload..).and_then(|payload| payload.get(..MESSAGE_BYTES));
         if let Some(message) = message.filter(|_| is_whole) {
-            let (from, times) = ((event.device, event.mtu), (event.time, self.plan.clock_offset.ns));
+            // Of merged datagrams the shim's far side removes INT.
+            let device = self.ports.of(event.device).map_or(event.device, |port| port.device.index);
+            let (from, times) = ((device, event.mtu), (event.time, self.plan.clock_offset.ns));
             self.control.handle_probe(message, &headers, from, &mut self.kernel.programs, times);
         }
     }

@@ -1,5 +1,6 @@
 //! The keeper of sinks after the agent's end: pins in a BPF file system, or a guard where there is none.
 
+use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Command;
@@ -29,10 +30,16 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Opens the pins, or starts the guard and says why in a note.
+    ///
+    /// # Errors
+    /// Another agent has the pins, or an error of the system.
     pub(super) fn open(host: &HostSection, guard: Command) -> Result<(Self, Option<String>), HostError> {
         let reason = match Pins::open(&host.pins) {
             Ok(pins) => {
                 return Ok((Self { pins: Some(pins), ..Self::default() }, None));
+            }
+            Err(error) if error.kind() == ErrorKind::ResourceBusy => {
+                return Err(HostError::pins_taken(&host.pins));
             }
             Err(reason) => reason,
         };
@@ -49,6 +56,11 @@ impl Keeper {
         self.leaves_sinks = leaves_sinks;
     }
 
+    /// Whether the sinks stay pinned after a normal end of the agent.
+    pub(super) const fn keeps_sinks(&self) -> bool {
+        self.leaves_sinks && self.pins.is_some()
+    }
+
     /// How long the sink of a device released at `now` has to stay: others may send INT for `linger_ns`, or
     /// without end.
     pub(super) const fn keeps_until(&self, now: u64, linger_ns: u64) -> u64 {
@@ -56,8 +68,8 @@ impl Keeper {
     }
 
     /// Sets how long INT has to be removed after the agent's death where there are no pins.
-    pub(super) fn linger(&self, linger_ms: u32) -> Result<(), HostError> {
-        self.guard.as_ref().map_or(Ok(()), |guard| guard.linger(u64::from(linger_ms) * 1_000_000))
+    pub(super) fn linger(&mut self, linger_ms: u32) -> Result<(), HostError> {
+        self.guard.as_mut().map_or(Ok(()), |guard| guard.linger(u64::from(linger_ms) * 1_000_000))
     }
 
     /// The addresses whose INT is removed by sinks that an earlier agent left, each with the longest lease,
@@ -113,14 +125,22 @@ impl Keeper {
     }
 
     /// Makes the guard forget `device`, whose programs the agent detaches itself.
-    pub(super) fn forget(&self, device: u32) -> Result<(), HostError> {
-        self.guard.as_ref().map_or(Ok(()), |guard| guard.forget(device))
+    pub(super) fn forget(&self, device: u32) {
+        if let Some(guard) = &self.guard {
+            guard.forget(device);
+        }
+    }
+
+    /// Starts another guard if the one before is gone; returns whether there is a new one, which holds nothing
+    /// yet.
+    pub(super) fn renew_guard(&mut self) -> Result<bool, HostError> {
+        self.guard.as_mut().map_or(Ok(false), Guard::renew)
     }
 
     /// Detaches the sink of `device`, unless it is to stay when the agent ends; returns whether it is gone.
     pub(super) fn release_sink(&self, device: u32) -> Result<bool, HostError> {
         match &self.pins {
-            Some(_) if self.leaves_sinks && self.is_ending => Ok(false),
+            Some(_) if self.keeps_sinks() && self.is_ending => Ok(false),
             Some(_) if clock::monotonic() < self.held_until => Ok(false),
             Some(pins) => pins.release(device).map(|()| true),
             None => Ok(true),

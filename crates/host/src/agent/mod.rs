@@ -93,7 +93,7 @@ impl Agent {
         let engine = Node::new(&plan.node)?;
         let mut programs = Programs::load_within(settings.host.map_memory_mib)?;
         programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
-        programs.beat(clock::monotonic() + HEARTBEAT_NS)?;
+        programs.beat(clock::boottime() + HEARTBEAT_NS)?;
         let mut control = Control::open(&settings.host, &plan.node)?;
         control.set_peers(&settings.peers, &mut programs, clock::monotonic())?;
         control.inherit_peers(&keeper.ended_always(), &mut programs, clock::monotonic())?;
@@ -108,7 +108,7 @@ impl Agent {
             settings,
             plan,
             ports: Ports::new(linger_ns, clock::monotonic()),
-            kernel: Kernel { programs, netlink, keeper },
+            kernel: Kernel { programs, netlink, keeper, suspended_ns: clock::suspended() },
             events,
             reporter: Reporter::new(engine, senders),
             control,
@@ -125,7 +125,7 @@ impl Agent {
         match agent.ports.open(&agent.plan, &mut agent.kernel, &mut agent.control) {
             Ok(()) => {
                 // The start may have taken longer than a heartbeat lasts.
-                agent.kernel.programs.beat(clock::monotonic() + HEARTBEAT_NS)?;
+                agent.kernel.programs.beat(clock::boottime() + HEARTBEAT_NS)?;
                 Ok(agent)
             }
             Err(error) => {
@@ -147,8 +147,9 @@ impl Agent {
     pub fn turn(&mut self, patience: Duration) -> Result<(), HostError> {
         self.wait(patience)?;
         self.hear_events();
-        let now = clock::monotonic();
-        self.kernel.programs.beat(now + HEARTBEAT_NS)?;
+        let (now, until) = (clock::monotonic(), clock::boottime() + HEARTBEAT_NS);
+        self.notice_suspension()?;
+        self.kernel.programs.beat(until)?;
         for note in self.control.hear(&mut self.kernel.programs, now)? {
             self.notes.warn(note);
         }
@@ -182,6 +183,7 @@ impl Agent {
         self.reporter.engine.reload(&plan.node)?;
         self.kernel.programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
         self.control.set_peers(&settings.peers, &mut self.kernel.programs, clock::monotonic())?;
+        self.renew_guard();
         self.kernel.keeper.linger(settings.host.linger_ms)?;
         self.kernel.keeper.leave_sinks(self.control.has_permanent_peers());
         (self.settings, self.plan) = (settings, plan);

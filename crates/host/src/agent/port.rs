@@ -8,6 +8,7 @@ use inband_node::config::Mode;
 use inband_wire::int::Instructions;
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
+use super::keeper::Keeper;
 use super::kernel::Kernel;
 use crate::config::{HostInt, Wiring};
 use crate::error::HostError;
@@ -42,7 +43,7 @@ impl Port {
         match port.connect(plan, kernel) {
             Ok(()) => Ok(port),
             Err(error) => {
-                kernel.keeper.forget(port.device.index)?;
+                kernel.keeper.forget(port.device.index);
                 port.close(kernel)?;
                 Err(error)
             }
@@ -71,6 +72,15 @@ impl Port {
         let source = self.source.insert(last_to_close(kernel.programs.attach(Program::Source, far)?)?);
         kernel.keeper.hold(device, source.as_fd())?;
         self.configure(plan, &mut kernel.programs)
+    }
+
+    /// Passes a new guard the device's links and shim.
+    pub(super) fn hold(&self, keeper: &Keeper) -> Result<(), HostError> {
+        let device = self.device.index;
+        if let Some(shim) = &self.shim {
+            keeper.remove_shim(device, shim.near)?;
+        }
+        self.sink.iter().chain(&self.source).try_for_each(|link| keeper.hold(device, link.as_fd()))
     }
 
     /// Configures how the programs treat this device's packets.

@@ -6,6 +6,7 @@ use inband_linux::clock;
 use inband_linux::device::Device;
 
 use super::control::Control;
+use super::keeper::Keeper;
 use super::kernel::Kernel;
 use super::notes::{Notes, in_full};
 use super::port::{Port, RetiredSink};
@@ -126,7 +127,7 @@ impl Ports {
         for port in self.ports.extract_if(.., |port| !is_planned(port)) {
             notes.tell(format!("no INT on {} any more", port.device.name));
             control.close_gate(port.device.index, clock::monotonic());
-            kernel.keeper.forget(port.device.index)?;
+            kernel.keeper.forget(port.device.index);
             let until = kernel.keeper.keeps_until(clock::monotonic(), self.linger_ns);
             self.retired.push(port.retire(until, kernel)?);
         }
@@ -156,6 +157,11 @@ impl Ports {
         self.failed.retain(|index, _| plan.devices.iter().any(|(device, _)| device.index == *index));
         self.retry.tried(clock::monotonic(), self.failed.is_empty());
         Ok(())
+    }
+
+    /// Passes a new guard the links and shims of every device.
+    pub(super) fn hold(&self, keeper: &Keeper) -> Result<(), HostError> {
+        self.ports.iter().try_for_each(|port| port.hold(keeper))
     }
 
     /// Configures how the programs treat the packets of every device.
@@ -204,7 +210,7 @@ fn open_with_gate(
     match control.open_gate(device) {
         Ok(()) => Ok(port),
         Err(error) => {
-            kernel.keeper.forget(device.index)?;
+            kernel.keeper.forget(device.index);
             port.close(kernel)?;
             Err(error)
         }

@@ -51,7 +51,7 @@ static __always_inline int take_apart(struct __sk_buff *skb, const struct packet
 	struct sliced_flow *sliced;
 	struct flow flow;
 
-	if (packet->protocol != IPPROTO_UDP || skb->ifindex == config->shim_out || !agent_is_alive(now) ||
+	if (packet->protocol != IPPROTO_UDP || skb->ifindex == config->shim_out || !agent_is_alive() ||
 	    !shim_is_up(skb, config))
 		return 0;
 	flow_of(packet, &flow);
@@ -79,6 +79,6 @@ static __always_inline int follows_apart(struct __sk_buff *skb, const struct pac
 	flow_of(packet, &flow);
 	sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
 	now = bpf_ktime_get_ns();
-	return sliced && (__s64)(now - sliced->entered) < APART_NS && agent_is_alive(now) && shim_is_up(skb, config) &&
+	return sliced && age(sliced->entered, now) < APART_NS && agent_is_alive() && shim_is_up(skb, config) &&
 	       enter_apart(skb, sliced, now);
 }

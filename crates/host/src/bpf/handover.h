@@ -82,8 +82,8 @@ static __always_inline int hand_over(struct __sk_buff *skb, __u32 mtu, __u32 err
 }
 
 /*
- * Restores what `steer` stored; a packet without has the device's
- * MTU, and keeps its priority. Returns why it is in the shim.
+ * Restores what `steer` stored; a packet without, where there is no shim, has the
+ * device's MTU, and keeps its priority. Returns why it is in the shim.
  */
 static __always_inline __u32 take_over(struct __sk_buff *skb, struct packet *packet, const struct config *config)
 {

@@ -120,7 +120,7 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 {
 	int fault;
 
-	if (!agent_is_alive(now))
+	if (!agent_is_alive())
 		return AGENT_SILENT;
 	if (!shim_is_up(skb, config))
 		return SHIM_DOWN;
@@ -130,6 +130,8 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 		return UNANSWERED;
 	if (is_timestamped(skb))
 		return TIMESTAMPED;
+	if (packet->protocol == IPPROTO_UDP && is_tunnel_of_segments(skb))
+		return NOT_CARRIED;
 	packet->mtu = path_mtu(skb, config, &flow->destination, now);
 	lower_to(&packet->mtu, packet->proven_mtu);
 	if (may_be_cut(packet) && packet->mtu > MIN_MTU_IPV4)
@@ -157,11 +159,11 @@ static __always_inline int steer_packet(struct __sk_buff *skb, const struct pack
  * Whether a packet without INT follows those of its flow that are in the shim. It joins the far
  * side's backlog behind them, in one piece: as segments, one burst would overflow the backlog.
  */
-static __always_inline int follow(struct __sk_buff *skb, struct sliced_flow *sliced, __u64 now)
+static __always_inline int follow(struct __sk_buff *skb, struct sliced_flow *sliced)
 {
 	if (!hand_over(skb, ~0U, FOLLOWS))
 		return 0;
-	enter_shim(sliced, 1, now);
+	follow_into_shim(sliced);
 	return 1;
 }
 
@@ -200,7 +202,7 @@ static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *p
 	}
 	if (outcome != SHIM_DOWN && outcome != NO_ROOM && would_overtake(sliced, now) && shim_is_up(skb, config) &&
 	    !is_timestamped(skb))
-		*follows = follow(skb, sliced, now);
+		*follows = follow(skb, sliced);
 	return outcome;
 }
 
@@ -269,7 +271,7 @@ static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet,
 {
 	struct prefix source, destination;
 
-	*is_probe = location->discard && is_message(skb, payload_behind_int(packet, location));
+	*is_probe = location->discard && is_message(skb, payload_behind_int(skb, packet, location));
 	addresses(packet, &source, &destination);
 	/* INT from strangers is passed unchanged. */
 	if (*is_probe ? !peer_at(&source) : !may_send_int(&source))
@@ -430,6 +432,11 @@ int source(struct __sk_buff *skb)
 
 	if (!config || !packet)
 		return TCX_NEXT;
+	/* The kernel and other programs may send into a shim, too: that is not of the device. */
+	if (config->shim_out && !skb->tc_index) {
+		count(NOT_STEERED);
+		return TC_ACT_SHOT;
+	}
 	errand = take_over(skb, packet, config);
 	return errand == COMES_IN ? come_out(skb) : depart(skb, errand);
 }

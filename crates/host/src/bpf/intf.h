@@ -105,6 +105,7 @@ enum outcome {
 	TAKEN_APART,
 	ANSWER,
 	SHIM_FULL,
+	NOT_STEERED,
 	OUTCOMES,
 };
 

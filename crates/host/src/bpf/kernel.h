@@ -100,6 +100,7 @@ struct inet_connection_sock {
 struct skb_shared_info {
 	unsigned char tx_flags;
 	unsigned short gso_segs;
+	unsigned int gso_type;
 };
 
 struct sk_buff {
@@ -149,3 +150,7 @@ struct sk_buff {
 
 /* Of `skb_shared_info.tx_flags`: a timestamp of sending is requested, by hardware, driver or queue. */
 #define SKBTX_TIMESTAMPS 0x43
+
+/* Of `skb_shared_info.gso_type`: datagrams that are split by their UDP header; a tunnel's, with checksums or not. */
+#define SKB_GSO_UDP_L4 (1U << 17)
+#define SKB_GSO_UDP_TUNNELS (3U << 10)

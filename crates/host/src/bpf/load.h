@@ -86,14 +86,15 @@ static __always_inline __u32 l4_end(const struct packet *packet)
 /* Reads the headers; returns the outcome that ends the work, or 0. */
 static __always_inline int read_packet(struct __sk_buff *skb, struct packet *packet)
 {
-	int fault = load_head(skb, packet);
+	int fault;
 
+	/* The buffer still holds an earlier packet, which must not pass for this one. */
+	packet->version = 0;
+	fault = load_head(skb, packet);
 	/* The kernel keeps the outer tag beside the frame. Leases are not of another network. */
 	if (skb->vlan_present && (skb->vlan_tci & VLAN_ID))
 		return VLAN_TAG;
 
-	/* The buffer still holds an earlier packet. */
-	packet->version = 0;
 	if (fault)
 		return fault;
 	switch (((struct ethhdr *)packet->head)->h_proto) {

@@ -23,7 +23,10 @@ struct {
 	__type(value, __u64);
 } CHANGES SEC(".maps");
 
-/* INT is started until this time, nanoseconds of the monotonic clock; a hung agent stops moving it. */
+/*
+ * INT is started until this time, nanoseconds since boot; a hung agent stops moving it. It passes while the
+ * host is suspended, too: the agent then first forgets leases that have ended meanwhile.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -32,12 +35,12 @@ struct {
 } HEARTBEAT SEC(".maps");
 
 /* Whether the agent has run lately. */
-static __always_inline int agent_is_alive(__u64 now)
+static __always_inline int agent_is_alive(void)
 {
 	__u32 zero = 0;
 	const __u64 *until = bpf_map_lookup_elem(&HEARTBEAT, &zero);
 
-	return until && now < *until;
+	return until && bpf_ktime_get_boot_ns() < *until;
 }
 
 /* The number of interfaces whose configuration each processor caches. */

@@ -28,15 +28,27 @@ struct {
 	__type(value, __u64);
 } ARRIVED SEC(".maps");
 
-/* Where the L4 header of a packet with INT begins, and its payload, once INT is gone. */
-static __always_inline __u32 payload_behind_int(const struct packet *packet, const struct location *location)
-{
-	const struct tcphdr *inner = head_at(packet, location->end);
+/* The byte of a TCP header whose upper half is the length of the header, words. */
+#define TCP_OFFSET_AT 12
 
+/* Length of the TCP header at `at`, which long INT may move out of what is visible; 0: it is cut. */
+static __always_inline __u32 tcp_header_bytes(struct __sk_buff *skb, __u32 at)
+{
+	__u8 offset = 0;
+
+	bpf_skb_load_bytes(skb, at + TCP_OFFSET_AT, &offset, sizeof(offset));
+	return (offset >> 4) * 4;
+}
+
+/* Where the payload of a packet with INT begins. */
+static __always_inline __u32 payload_behind_int(struct __sk_buff *skb, const struct packet *packet,
+						const struct location *location)
+{
 	if (location->at == location->shim)
 		return location->end + (packet->behind_l4 - location->shim);
-	return location->end +
-	       (original_protocol(packet, location) == IPPROTO_TCP ? inner->doff * 4 : sizeof(struct udphdr));
+	if (original_protocol(packet, location) == IPPROTO_TCP)
+		return location->end + tcp_header_bytes(skb, location->end);
+	return location->end + sizeof(struct udphdr);
 }
 
 /* Whether a message between agents begins at `at`. */

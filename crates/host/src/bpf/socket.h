@@ -25,14 +25,26 @@ static __always_inline const struct inet_connection_sock *tcp_socket(struct __sk
 	return (const struct inet_connection_sock *)sk;
 }
 
+/* What the kernel keeps behind the packet's linear bytes. */
+static __always_inline const struct skb_shared_info *shared_info(struct __sk_buff *skb)
+{
+	const struct sk_buff *packet = (struct sk_buff *)skb;
+
+	return (void *)(BPF_CORE_READ(packet, head) + BPF_CORE_READ(packet, end));
+}
+
 /* Whether the application requested a timestamp of sending, which each device on the way would send. */
 static __always_inline int is_timestamped(struct __sk_buff *skb)
 {
-	const struct sk_buff *packet = (struct sk_buff *)skb;
-	const struct skb_shared_info *shared =
-		(void *)(BPF_CORE_READ(packet, head) + BPF_CORE_READ(packet, end));
+	return BPF_CORE_READ(shared_info(skb), tx_flags) & SKBTX_TIMESTAMPS;
+}
 
-	return BPF_CORE_READ(shared, tx_flags) & SKBTX_TIMESTAMPS;
+/* Whether a UDP packet is a tunnel's super-packet: its segments are those of the packet in the tunnel. */
+static __always_inline int is_tunnel_of_segments(struct __sk_buff *skb)
+{
+	__u32 type = skb->gso_size ? BPF_CORE_READ(shared_info(skb), gso_type) : SKB_GSO_UDP_L4;
+
+	return (type & (SKB_GSO_UDP_L4 | SKB_GSO_UDP_TUNNELS)) != SKB_GSO_UDP_L4;
 }
 
 /* Whether the connection has received nothing since a timeout: INT may be what gets packets lost. */

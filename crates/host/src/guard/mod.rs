@@ -21,8 +21,10 @@ pub use watch::run as keep_watch;
 /// The agent's side of its guard.
 #[derive(Debug)]
 pub(crate) struct Guard {
+    program: Command,
     child: Child,
     socket: OwnedFd,
+    linger_ns: u64,
 }
 
 impl Guard {
@@ -31,17 +33,22 @@ impl Guard {
     /// # Errors
     /// An error of the system.
     pub(crate) fn start(mut program: Command) -> Result<Self, HostError> {
-        let fault = |reason: io::Error| HostError::system("start the guard", reason);
-        let (socket, theirs) =
-            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
-                .map_err(|reason| fault(reason.into()))?;
-        let child = program
-            .stdin(Stdio::from(theirs))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(fault)?;
-        Ok(Self { child, socket })
+        let (child, socket) = spawn(&mut program)?;
+        Ok(Self { program, child, socket, linger_ns: 0 })
+    }
+
+    /// Starts another process if the one before has ended; returns whether that was so.
+    ///
+    /// # Errors
+    /// An error of the system.
+    pub(crate) fn renew(&mut self) -> Result<bool, HostError> {
+        let ended = self.child.try_wait().map_err(|reason| HostError::system("find the guard", reason))?;
+        if ended.is_none() {
+            return Ok(false);
+        }
+        (self.child, self.socket) = spawn(&mut self.program)?;
+        self.linger(self.linger_ns)?;
+        Ok(true)
     }
 
     /// Passes `link` of the device `device` to the guard, to hold it.
@@ -61,18 +68,17 @@ impl Guard {
     }
 
     /// Makes the guard forget the device `device`, whose programs the agent detaches itself.
-    ///
-    /// # Errors
-    /// The guard is gone.
-    pub(crate) fn forget(&self, device: u32) -> Result<(), HostError> {
-        self.tell(Message::Forget { device }, None)
+    pub(crate) fn forget(&self, device: u32) {
+        // A guard that is gone has released everything.
+        let _ = self.tell(Message::Forget { device }, None);
     }
 
     /// Sets how long INT has to be removed after the agent's death.
     ///
     /// # Errors
     /// The guard is gone.
-    pub(crate) fn linger(&self, linger_ns: u64) -> Result<(), HostError> {
+    pub(crate) fn linger(&mut self, linger_ns: u64) -> Result<(), HostError> {
+        self.linger_ns = linger_ns;
         self.tell(Message::Linger { linger_ns }, None)
     }
 
@@ -89,6 +95,22 @@ impl Guard {
     fn tell(&self, message: Message, link: Option<BorrowedFd<'_>>) -> Result<(), HostError> {
         send(self.socket.as_fd(), message, link).map_err(|reason| HostError::system("tell the guard", reason))
     }
+}
+
+/// Starts the guard's process; returns the socket to it, too.
+fn spawn(program: &mut Command) -> Result<(Child, OwnedFd), HostError> {
+    let fault = |reason: io::Error| HostError::system("start the guard", reason);
+    let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+        .map_err(|reason| fault(reason.into()))?;
+    let child = program
+        .stdin(Stdio::from(theirs))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(fault)?;
+    // Only the guard has its side of the socket, so that its end is seen.
+    program.stdin(Stdio::null());
+    Ok((child, socket))
 }
 
 #[cfg(test)]

@@ -205,7 +205,7 @@ impl Trace<'_> {
         let number = self.raw.send(&self.prober, flow, FULL_TTL)?;
         let until = Instant::now() + self.args.wait;
         loop {
-            if let Some(seen) = self.receiver.look(flow, &mark, self.args.remaining_hops)? {
+            if let Some(seen) = self.receiver.look((flow, number), &mark, self.args.remaining_hops)? {
                 return Ok(seen);
             }
             for quote in self.raw.quotes(flow) {

@@ -7,7 +7,8 @@ use anyhow::{Context, Error};
 use inband_model::Flow;
 use inband_node::config::EncapsulationConfig;
 use inband_wire::int::CodePoints;
-use inband_wire::{Link, Strictness, dissect};
+use inband_wire::layers::IpVersion;
+use inband_wire::{Layers, Link, Strictness, dissect};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::probe::Prober;
@@ -125,6 +126,12 @@ fn number(packet: &[u8], is_ipv4: bool) -> Option<u16> {
     let last = packet.get(end.checked_sub(2)?..end).and_then(|bytes| bytes.first_chunk());
     let id = || packet.get(4..)?.first_chunk().filter(|_| is_ipv4);
     last.or_else(id).map(|bytes| u16::from_be_bytes(*bytes))
+}
+
+/// The number of the probe in a reported packet; `None`: it is truncated.
+pub(super) fn number_behind(link: Link, packet: &[u8]) -> Option<u16> {
+    let layers = Layers::parse(link, packet, Strictness::Truncated).ok()??;
+    number(packet.get(layers.l3..)?, layers.ip == IpVersion::V4)
 }
 
 /// The flow of a packet that is not marked as INT.

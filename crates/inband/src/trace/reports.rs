@@ -9,6 +9,7 @@ use inband_node::config::EncapsulationConfig;
 use inband_wire::report::AnyReport;
 
 use super::collector::{self, Client};
+use super::raw;
 use super::stack::{self, Ended, Hop, Seen};
 use crate::failure::Failure;
 
@@ -94,11 +95,17 @@ impl Receiver {
         }
     }
 
-    /// The report about a probe of `flow`, if it has arrived.
-    pub(super) fn look(&self, flow: Flow, mark: &Mark, remaining_hops: u8) -> Result<Option<Seen>, Error> {
+    /// The report about the probe of `flow` with this number, if it has arrived. The history of a collector does
+    /// not tell it from other packets of the flow.
+    pub(super) fn look(
+        &self,
+        (flow, number): (Flow, u16),
+        mark: &Mark,
+        remaining_hops: u8,
+    ) -> Result<Option<Seen>, Error> {
         match (self, mark) {
             (Self::Collector(client), Mark::Collector(mark)) => client.look(flow, mark, remaining_hops),
-            (Self::Direct(direct), _) => Ok(direct.receive(flow)),
+            (Self::Direct(direct), _) => Ok(direct.receive(flow, number)),
             _ => Ok(None),
         }
     }
@@ -112,13 +119,13 @@ impl Receiver {
 }
 
 impl Direct {
-    /// The first report about the flow among the pending datagrams.
-    fn receive(&self, flow: Flow) -> Option<Seen> {
+    /// The first report about the probe among the pending datagrams.
+    fn receive(&self, flow: Flow, number: u16) -> Option<Seen> {
         let mut buffer = [0; 1 << 16];
         for socket in &self.sockets {
             while let Ok(length) = socket.recv(&mut buffer) {
                 let datagram = buffer.get(..length).unwrap_or_default();
-                if let Some(seen) = read(datagram, flow, self.encapsulation.as_ref()) {
+                if let Some(seen) = read(datagram, (flow, number), self.encapsulation.as_ref()) {
                     return Some(seen);
                 }
             }
@@ -127,12 +134,20 @@ impl Direct {
     }
 }
 
-/// The report about a probe of the flow in a datagram.
-fn read(datagram: &[u8], flow: Flow, encapsulation: Option<&EncapsulationConfig>) -> Option<Seen> {
+/// The report in a datagram about a probe, rather than about a packet of its flow; its number may be truncated.
+fn read(
+    datagram: &[u8],
+    (flow, number): (Flow, u16),
+    encapsulation: Option<&EncapsulationConfig>,
+) -> Option<Seen> {
+    let is_it = |read: &stack::Read, link, packet| {
+        let known = raw::number_behind(link, packet);
+        read.flow == flow && read.discard && known.is_none_or(|known| known == number)
+    };
     let group = AnyReport::parse(datagram).ok()?;
     group.reports().flatten().find_map(|report| {
         let (link, packet, _) = report.packet()?;
-        let read = stack::read(link, packet, encapsulation).filter(|read| read.flow == flow)?;
+        let read = stack::read(link, packet, encapsulation).filter(|read| is_it(read, link, packet))?;
         let mut hops = read.hops;
         // A sink may put its own metadata in the report only, not on the stack.
         let own = Hop::new(group.node_id(), &report.metadata());
@@ -155,3 +170,6 @@ fn read(datagram: &[u8], flow: Flow, encapsulation: Option<&EncapsulationConfig>
 const DEFAULT_COLLECTOR: &str = "http://127.0.0.1:8080";
 /// The report port.
 const PORT: u16 = 32766;
+
+#[cfg(test)]
+mod tests;

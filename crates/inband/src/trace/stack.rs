@@ -75,7 +75,6 @@ impl Seen {
 pub(super) struct Read {
     pub(super) flow: Flow,
     pub(super) hops: Vec<Hop>,
-    #[cfg_attr(not(test), allow(dead_code, reason = "what tests look at"))]
     pub(super) discard: bool,
     pub(super) max_hops_exceeded: bool,
     pub(super) mtu_exceeded: bool,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use inband_linux::packet::PacketSocket;
 use inband_testkit::{md_frame, packet};
 use rustix::net::sockopt::set_ip_tos;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::agent::{Agent, Domain};
 use crate::traffic::{PATIENCE, bytes, connect, deliver, read, receive, udp_pair};
@@ -182,16 +182,88 @@ fn packets_of_another_vlan_stay_as_they_are() {
 
     world.inside(Place::SecondHop, || {
         let socket = PacketSocket::open().unwrap();
-        let index = std::fs::read_to_string("/proc/thread-self/net/dev_snmp6/cd").unwrap();
-        let index = index.split_whitespace().nth(1).unwrap().parse().unwrap();
         for id in [5, 0, 5, 4095] {
-            socket.send(&frame(id), index).unwrap();
+            socket.send(&frame(id), index("cd")).unwrap();
         }
     });
     std::thread::sleep(Duration::from_millis(300));
 
     let outcomes = &b.stop()["outcomes"];
     assert_eq!((&outcomes["vlan_tag"], &outcomes["stripped"]), (&3.into(), &1.into()), "{outcomes}");
+}
+
+#[test]
+fn a_packet_of_a_vlan_is_not_taken_for_the_one_before() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(a) = Agent::start(&world, Place::A, &Domain::new("dscp", "md")) else { return };
+    // The kernel takes the tag out of what comes in, and a bridge sends it on with the tag beside it.
+    for command in [
+        "link add name bridge type bridge",
+        "link add inner type veth peer name outer",
+        "link set outer master bridge",
+        "link set ab master bridge",
+        "link set inner up",
+        "link set outer up",
+        "link set bridge up",
+    ] {
+        world.ip(Place::A, command);
+    }
+    let to_b = packet().udp(9, 80).addresses(&[10, 91, 1, 1], &[10, 91, 3, 1]);
+    let (with_int, of_vlan) = (md_frame().over(to_b.clone()).hop(2).build(), to_b.vlan(5).build());
+
+    world.inside(Place::A, || {
+        let socket = PacketSocket::open().unwrap();
+        for _ in 0..10 {
+            for frame in [&with_int, &of_vlan] {
+                socket.send(frame, index("inner")).unwrap();
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    });
+
+    let outcomes = &a.stop()["outcomes"];
+    assert!(outcomes["already_int"].as_u64() >= Some(10), "{outcomes}");
+    assert!(outcomes["vlan_tag"].as_u64() >= Some(10), "{outcomes}");
+    assert_eq!(outcomes["remarked"], 0, "{outcomes}");
+}
+
+#[test]
+fn what_others_send_into_a_shim_does_not_leave_it() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(a) = Agent::start(&world, Place::A, &Domain::new("dscp", "md")) else { return };
+    let frame = packet().udp(9, 80).addresses(&[10, 91, 1, 1], &[10, 91, 3, 1]).build();
+
+    world.inside(Place::A, || {
+        let socket = PacketSocket::open().unwrap();
+        (0..5).for_each(|_| socket.send(&frame, index("int0")).unwrap());
+    });
+    std::thread::sleep(Duration::from_millis(200));
+
+    let outcomes = &a.stop()["outcomes"];
+    assert_eq!((&outcomes["not_steered"], &outcomes["started"]), (&5.into(), &0.into()), "{outcomes}");
+}
+
+#[test]
+fn an_agent_without_its_guard_starts_another() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = Domain::new("dscp", "md").with_devices("ab\", \"extra*");
+    let before = world.links(Place::A);
+    let Some(mut a) = Agent::start(&world, Place::A, &domain) else { return };
+    world.ip(Place::A, "link add extra7 type veth peer name other7");
+    assert_eq!(a.next_message(), "INT on extra7\n");
+    let agent = a.id().to_string();
+    let children = std::fs::read_to_string(format!("/proc/{agent}/task/{agent}/children")).unwrap();
+
+    let guard = Pid::from_raw(children.trim().parse().unwrap()).unwrap();
+    kill_process(guard, Signal::KILL).unwrap();
+    // At the same time the agent has to tell its guard something.
+    world.ip(Place::A, "link del extra7");
+    let messages = [a.next_message(), a.next_message()];
+
+    assert!(messages.contains(&"the guard was gone: there is a new one\n".to_owned()), "{messages:?}");
+    assert!(messages.contains(&"no INT on extra7 any more\n".to_owned()), "{messages:?}");
+    a.kill();
+    wait_until("the new guard removes the shim", || world.links(Place::A) == before);
 }
 
 #[test]
@@ -204,6 +276,12 @@ fn a_second_agent_keeps_off_the_first_ones_shims() {
 
     assert!(message.contains("an agent that runs here has this one"), "{message}");
     assert_eq!(first.stop()["outcomes"]["malformed"], 0);
+}
+
+/// The interface index of a device in this thread's namespace.
+fn index(device: &str) -> u32 {
+    let lines = std::fs::read_to_string(format!("/proc/thread-self/net/dev_snmp6/{device}")).unwrap();
+    lines.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {

@@ -1,6 +1,7 @@
 //! Datagrams with INT that a device merges for a socket arrive one by one, unchanged and in order.
 
 use std::net::UdpSocket;
+use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover, set_socket_recv_buffer_size_force};
 use serde_json::Value;
@@ -40,6 +41,29 @@ fn merged_datagrams_with_int_in_each_are_taken_apart() {
         assert_eq!(count(&a, "started"), 1 + calls * (CALL as u64 + 1), "{version}: {a}");
         assert_eq!(count(&b, "stripped"), count(&a, "started"), "{version}: {a} {b}");
     }
+}
+
+#[test]
+fn leases_of_flows_that_are_merged_are_renewed() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    merge(&world);
+    let host = "lease_ms = 1000\nlinger_ms = 1500\n".to_owned();
+    let Some((a, b)) = agents(&world, &Domain { lease: true, host, ..Domain::new("dscp", "md") }) else {
+        return;
+    };
+    let (at_a, at_b) = merging_pair(&world, DATAGRAM);
+    let said = bytes(CALL * DATAGRAM, 3);
+    let since = Instant::now();
+    while since.elapsed() < Duration::from_secs(6) {
+        at_a.send(&said).unwrap();
+        assert!(hear(&at_b, said.len()) == said, "datagrams have changed, or their order");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+
+    let (a, b) = (a.stop(), b.stop());
+    assert!(count(&b, "taken_apart") > 100, "the device merges: {b}");
+    let (started, without) = (count(&a, "started"), count(&a, "no_lease"));
+    assert!(started > 2 * without, "{started} with INT, {without} without a lease: {a} {b}");
 }
 
 #[test]

@@ -176,6 +176,55 @@ fn nothing_is_removed_beside_an_agent_that_runs() {
     a.stop();
 }
 
+#[test]
+fn a_second_agent_with_another_shim_does_not_get_the_pins() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(bpf_fs) = BpfFs::mount(&world) else { return };
+    let domain = bpf_fs.domain();
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let other = Domain { host: format!("{}shim = \"other\"\n", domain.host), ..domain.clone() };
+    let settings = world.write("other.toml", other.settings(Place::B).as_bytes());
+
+    let mut second = world.enter(Place::B, "timeout");
+    let second = second.args(["5", env!("CARGO_BIN_EXE_inband"), "host", "-c"]).arg(&settings);
+    let second = second.output().unwrap();
+    let removed = command(&world, Place::B).arg(&settings).output().unwrap();
+
+    for output in [second, removed] {
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && message.contains("pins"), "{message}");
+        assert!(message.contains("an agent that runs here has this one"), "{message}");
+    }
+    exchange_udp(&world, A4, B4, [100]);
+    assert_eq!(b.stop()["outcomes"]["stripped"], a.stop()["outcomes"]["started"]);
+    remove(&world, Place::A);
+    remove(&world, Place::B);
+}
+
+#[test]
+fn an_agent_without_a_device_keeps_its_pins() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(bpf_fs) = BpfFs::mount(&world) else { return };
+    let domain = bpf_fs.domain();
+    let extra = domain.clone().with_devices("extra*");
+    world.ip(Place::A, "link add extra7 type veth peer name other7");
+    let Some(mut a) = Agent::start(&world, Place::A, &extra) else { return };
+    world.ip(Place::A, "link del extra7");
+    assert_eq!(a.next_message(), "no INT on extra7 any more\n");
+
+    // Each start releases what is left in namespaces that are gone.
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    world.ip(Place::A, "link add extra8 type veth peer name other8");
+
+    assert_eq!(a.next_message(), "INT on extra8\n");
+    assert_eq!(bpf_fs.namespaces(), 2);
+    a.stop();
+    b.stop();
+    remove(&world, Place::A);
+    remove(&world, Place::B);
+}
+
 /// Sends `count` datagrams, one every two milliseconds; panics unless each arrives unchanged.
 fn talk(from: &UdpSocket, to: &UdpSocket, count: usize) {
     for number in 0..count {

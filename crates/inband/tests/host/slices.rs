@@ -77,6 +77,33 @@ fn super_packets_are_cut_into_segments_with_room_and_the_mss_stays() {
 }
 
 #[test]
+fn super_packets_in_a_tunnel_get_no_int() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    for (place, device, remote, address) in [(Place::A, "ab", B4, "10.97.0.1"), (Place::B, "dc", A4, TUNNEL)]
+    {
+        let tunnel = format!("link add tunnel type vxlan id 5 dev {device} remote {remote} dstport 4789");
+        world.ip(place, &tunnel);
+        world.ip(place, &format!("addr add {address}/24 dev tunnel"));
+        world.ip(place, "link set tunnel up");
+    }
+    let Some((a, b)) = agents(&world, &Domain { coverage: "all", ..Domain::new("dscp", "md") }) else {
+        return;
+    };
+
+    exchange_tcp(&world, TUNNEL, 20_000_000);
+
+    let (a, b) = (a.stop(), b.stop());
+    assert!(count(&a, "not_carried") > 300, "TCP makes super-packets: {a}");
+    assert!(count(&a, "started") > 0, "{a}");
+    for fault in ["shim_full", "segments", "malformed"] {
+        assert_eq!(count(&a, fault) + count(&b, fault), 0, "{fault}: {a} {b}");
+    }
+}
+
+/// The address of B in a tunnel.
+const TUNNEL: &str = "10.97.0.2";
+
+#[test]
 fn no_packet_of_a_flow_overtakes_another() {
     let Some(world) = World::new(Offloads::On) else { return };
     let Some((a, b)) = agents(&world, &slices(200)) else { return };

@@ -8,7 +8,8 @@ fn every_datagram_is_sent_although_earlier_ones_were_refused() {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     // A port that no program has, outside of those that the kernel gives away.
     socket.connect("127.0.0.1:1").unwrap();
-    assert_eq!(send(&socket, b"first"), Sending { is_sent: true, refused: 0 });
+    let first = send(&socket, b"first");
+    assert_eq!(first, Sending { is_sent: true, is_usable: true, refused: 0 });
     let mut refused = 0;
     for _ in 0..1_000 {
         let sending = send(&socket, b"next");

@@ -12,6 +12,7 @@ pub struct Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answer<'a> {
     pub(super) kind: u16,
+    pub(super) flags: u16,
     pub(super) sequence: u32,
     pub(super) body: &'a [u8],
 }
@@ -100,10 +101,11 @@ pub(super) fn answers(datagram: &[u8]) -> impl Iterator<Item = Answer<'_>> {
     std::iter::from_fn(move || {
         let length = usize::try_from(u32::from_ne_bytes(*rest.first_chunk()?)).ok()?;
         let kind = u16::from_ne_bytes(*rest.get(4..)?.first_chunk()?);
+        let flags = u16::from_ne_bytes(*rest.get(6..)?.first_chunk()?);
         let sequence = u32::from_ne_bytes(*rest.get(8..)?.first_chunk()?);
         let body = rest.get(HEADER_BYTES..length)?;
         rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
-        Some(Answer { kind, sequence, body })
+        Some(Answer { kind, flags, sequence, body })
     })
 }
 

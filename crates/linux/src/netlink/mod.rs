@@ -31,8 +31,22 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// Maximum number of answers to one request.
 const MAX_ANSWERS: usize = 100_000;
 
+/// Maximum number of requests for all objects.
+const MAX_DUMPS: usize = 5;
+
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
+/// `NLM_F_DUMP_INTR`.
+const DUMP_INTERRUPTED: u16 = 0x10;
+
+/// The objects in the answers to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum List {
+    /// As they were at one time.
+    Whole,
+    /// There was a change between two answers.
+    Interrupted,
+}
 
 impl Netlink {
     /// Connects.
@@ -71,7 +85,7 @@ impl Netlink {
     /// # Errors
     /// An error of the kernel, or no answer.
     pub fn change(&mut self, message: Message) -> io::Result<()> {
-        self.ask(message.with_acknowledgement(), |_, _| {})
+        self.ask(&message.with_acknowledgement(), |_, _| {}).map(drop)
     }
 
     /// Passes the kernel's answer to a request for one object, its type and its body, to `take`.
@@ -79,27 +93,43 @@ impl Netlink {
     /// # Errors
     /// An error of the kernel, or no answer.
     pub fn query(&mut self, message: Message, take: impl FnMut(u16, &[u8])) -> io::Result<()> {
-        self.ask(message.with_acknowledgement(), take)
+        self.ask(&message.with_acknowledgement(), take).map(drop)
     }
 
-    /// Passes every answer to a request for all objects, its type and its body, to `take`.
+    /// Passes every answer to a request for all objects, its type and its body, to `take`; asks again if there
+    /// was a change meanwhile.
     ///
     /// # Errors
-    /// An error of the kernel, or no answer.
-    pub fn dump(&mut self, message: Message, take: impl FnMut(u16, &[u8])) -> io::Result<()> {
-        self.ask(message.for_all(), take)
+    /// An error of the kernel, or no answer, or changes all the time.
+    pub fn dump(&mut self, message: Message, mut take: impl FnMut(u16, &[u8])) -> io::Result<()> {
+        let message = message.for_all();
+        for _ in 0..MAX_DUMPS {
+            let mut answers = Vec::new();
+            match self.ask(&message, |kind, body| answers.push((kind, body.to_vec())))? {
+                List::Whole => {
+                    answers.iter().for_each(|(kind, body)| take(*kind, body));
+                    return Ok(());
+                }
+                // What is in it twice or not at all is unknown.
+                List::Interrupted => {}
+            }
+        }
+        Err(io::Error::other("the list changes faster than the kernel gives it"))
     }
 
-    fn ask(&mut self, message: Message, mut take: impl FnMut(u16, &[u8])) -> io::Result<()> {
+    fn ask(&mut self, message: &Message, mut take: impl FnMut(u16, &[u8])) -> io::Result<List> {
+        let mut list = List::Whole;
         self.sequence = self.sequence.wrapping_add(1);
         send(&self.socket, &message.finish(self.sequence), SendFlags::empty())?;
         for _ in 0..MAX_ANSWERS {
             let (received, _) = recv(&self.socket, self.buffer.as_mut_slice(), RecvFlags::empty())?;
             let answers = self.buffer.get(..received).unwrap_or_default();
             for answer in message::answers(answers).filter(|answer| answer.sequence == self.sequence) {
+                if answer.flags & DUMP_INTERRUPTED != 0 {
+                    list = List::Interrupted;
+                }
                 match answer.kind {
-                    DONE => return Ok(()),
-                    ERROR => return outcome(answer.body),
+                    DONE | ERROR => return outcome(answer.body).map(|()| list),
                     kind => take(kind, answer.body),
                 }
             }
@@ -108,7 +138,7 @@ impl Netlink {
     }
 }
 
-/// The result in an answer of type `ERROR`: 0 is success, otherwise a negative error number.
+/// The result in the last answer, of type `ERROR` or `DONE`: 0 is success, otherwise a negative error number.
 fn outcome(body: &[u8]) -> io::Result<()> {
     let code = body.first_chunk().map_or(0, |code| i32::from_ne_bytes(*code));
     if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code.saturating_neg())) }

@@ -1,5 +1,9 @@
+use std::os::fd::OwnedFd;
+
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, send, socketpair};
+
 use super::message::{Answer, Attributes, Message, answers};
-use super::outcome;
+use super::{BUFFER_BYTES, DONE, DUMP_INTERRUPTED, MAX_DUMPS, Netlink, outcome};
 
 #[test]
 fn a_message_is_read_as_it_was_written() {
@@ -42,4 +46,53 @@ fn an_error_of_zero_is_success() {
     assert!(outcome(&0_i32.to_ne_bytes()).is_ok());
     let error = outcome(&(-17_i32).to_ne_bytes()).map_err(|error| error.raw_os_error());
     assert_eq!(error, Err(Some(17)));
+}
+
+#[test]
+fn an_interrupted_list_is_requested_again() {
+    let (mut netlink, kernel) = netlink();
+    let interrupted = answer(16, DUMP_INTERRUPTED, 1, b"half");
+    send(&kernel, &[interrupted, answer(DONE, 0, 1, &[0; 4])].concat(), SendFlags::empty()).unwrap();
+    send(&kernel, &[answer(16, 0, 2, b"whole"), answer(DONE, 0, 2, &[0; 4])].concat(), SendFlags::empty())
+        .unwrap();
+    let mut taken = Vec::new();
+
+    netlink.dump(Message::new(18, 0, &[]), |kind, body| taken.push((kind, body.to_vec()))).unwrap();
+
+    assert_eq!(taken, [(16, b"whole".to_vec())]);
+}
+
+#[test]
+fn a_list_that_is_always_interrupted_is_an_error() {
+    let (mut netlink, kernel) = netlink();
+    for sequence in 1..=u32::try_from(MAX_DUMPS).unwrap() {
+        let done = answer(DONE, DUMP_INTERRUPTED, sequence, &[0; 4]);
+        send(&kernel, &[answer(16, 0, sequence, b"half"), done].concat(), SendFlags::empty()).unwrap();
+    }
+
+    assert!(netlink.dump(Message::new(18, 0, &[]), |_, _| panic!("half a list")).is_err());
+}
+
+#[test]
+fn an_error_at_the_end_of_a_list_is_an_error() {
+    let (mut netlink, kernel) = netlink();
+    let done = answer(DONE, 0, 1, &(-105_i32).to_ne_bytes());
+    send(&kernel, &[answer(16, 0, 1, b"half"), done].concat(), SendFlags::empty()).unwrap();
+
+    let asked = netlink.dump(Message::new(18, 0, &[]), |_, _| panic!("half a list"));
+
+    assert_eq!(asked.map_err(|error| error.raw_os_error()), Err(Some(105)));
+}
+
+/// A connection, and what the kernel answers by.
+fn netlink() -> (Netlink, OwnedFd) {
+    let (socket, kernel) =
+        socketpair(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None).unwrap();
+    (Netlink { socket, sequence: 0, buffer: vec![0; BUFFER_BYTES] }, kernel)
+}
+
+fn answer(kind: u16, flags: u16, sequence: u32, body: &[u8]) -> Vec<u8> {
+    let mut bytes = Message::new(kind, flags, body).finish(sequence);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    bytes
 }

@@ -134,6 +134,20 @@ static __always_inline __u32 outer_bytes(const struct packet *packet, const stru
 	return 0;
 }
 
+/* Whether INT-MX is at `shim`, which only the engine handles. */
+static __always_inline int is_mx(const struct packet *packet, const struct config *config)
+{
+	const struct shim *shim = head_at(packet, packet->shim);
+	const struct int_header *header = (const struct int_header *)(shim + 1);
+
+	if (config->kind == KIND_GENEVE || config->kind == KIND_PROBE_MARKER || !packet->shim)
+		return 0;
+	if (packet->shim + sizeof(*shim) + sizeof(*header) > packet->visible)
+		return 0;
+	return shim->type_npt >> 4 == TYPE_MX && shim->length >= INT_WORDS &&
+	       header->version_flags >> 4 == INT_VERSION;
+}
+
 /* The number of bytes of INT at `shim`; 0: no INT that can be removed. */
 static __always_inline __u32 int_bytes(struct packet *packet, const struct config *config)
 {
@@ -143,7 +157,7 @@ static __always_inline __u32 int_bytes(struct packet *packet, const struct confi
 
 	packet->shim = 0;
 	found = find_int(packet, config);
-	if (found == AT_SHIM) {
+	if (found == AT_SHIM || (found == UNSURE && is_mx(packet, config))) {
 		length = (int_words(packet, config) + 1) * 4 + outer_bytes(packet, config);
 	} else {
 		if (config->kind != KIND_PROBE_MARKER || found != UNSURE || !packet->shim)

@@ -45,6 +45,10 @@ impl Routes {
         if *to != own.1 && !is_group {
             return Decision::Drop(Cause::NotForwarded, None);
         }
+        // The routes are not of a VLAN. Its packets are for the kernel, which may have a device for it.
+        if is_of_vlan(arrival.frame) {
+            return Decision::Host;
+        }
         // ARP and everything else that is not IP is for the kernel.
         let Some(layers) = arrival.layers else { return Decision::Host };
         let (source, destination) = layers.addresses(arrival.frame);
@@ -145,6 +149,14 @@ fn stays_on_link(address: IpAddr) -> bool {
             address.is_unspecified() || address.is_loopback() || address.is_unicast_link_local()
         }
     }
+}
+
+/// Whether a frame has the tag of a VLAN; VLAN 0 is none.
+fn is_of_vlan(frame: &[u8]) -> bool {
+    let half = |at: usize| {
+        frame.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |half| u16::from_be_bytes(*half))
+    };
+    matches!(half(12), 0x8100 | 0x88a8) && half(14) & 0x0fff != 0
 }
 
 fn time_to_live(frame: &[u8], layers: &Layers) -> u8 {

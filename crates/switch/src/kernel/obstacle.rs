@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs;
+use std::io;
 
 use inband_linux::device::Device;
 use inband_linux::netlink::Netlink;
@@ -69,7 +70,8 @@ pub(super) struct Facts<'a> {
     devices: &'a [Device],
     /// Whether the configuration demands bypassing the stack even where something there would see packets.
     is_demanded: bool,
-    qdiscs: Vec<Qdisc>,
+    /// `None`: unknown, so there may be filters on every device.
+    qdiscs: Option<Vec<Qdisc>>,
     /// An obstacle on all interfaces.
     everywhere: Option<Obstacle>,
 }
@@ -84,12 +86,12 @@ impl<'a> Facts<'a> {
             Some(Obstacle::Netfilter)
         } else if ipsec::has_policies().unwrap_or(true) {
             Some(Obstacle::Ipsec)
-        } else if ["ipv4", "ipv6"].iter().any(|ip| setting(&format!("{ip}/fib_multipath_hash_policy")) > 1) {
+        } else if ["ipv4", "ipv6"].iter().any(|ip| exceeds(&format!("{ip}/fib_multipath_hash_policy"), 1)) {
             Some(Obstacle::PathHash)
         } else {
             None
         };
-        Self { devices, is_demanded, qdiscs: qdisc::all(netlink).unwrap_or_default(), everywhere }
+        Self { devices, is_demanded, qdiscs: qdisc::all(netlink).ok(), everywhere }
     }
 
     /// Why packets that bypass the stack neither arrive nor leave by the interface.
@@ -113,8 +115,8 @@ impl<'a> Facts<'a> {
         if let Some(everywhere) = &self.everywhere {
             return Some(everywhere.clone());
         }
-        let reverse_path = |name: &str| setting(&format!("ipv4/conf/{name}/rp_filter"));
-        if reverse_path("all") > 0 || reverse_path(&device.name) > 0 {
+        let is_checked = |name: &str| exceeds(&format!("ipv4/conf/{name}/rp_filter"), 0);
+        if is_checked("all") || is_checked(&device.name) {
             return Some(Obstacle::ReversePath);
         }
         self.has_filters(device.index).then_some(Obstacle::Filters)
@@ -128,23 +130,34 @@ impl<'a> Facts<'a> {
                 && qdisc.place == Place::Root
                 && !qdisc::USUAL.contains(&qdisc.kind.as_str())
         };
-        let chosen = self.qdiscs.iter().find(is_chosen).filter(|_| !self.is_demanded)?;
-        Some(Obstacle::Queue(chosen.kind.clone()))
+        if self.is_demanded {
+            return None;
+        }
+        let Some(qdiscs) = &self.qdiscs else { return Some(Obstacle::Filters) };
+        qdiscs.iter().find(is_chosen).map(|chosen| Obstacle::Queue(chosen.kind.clone()))
     }
 
     /// Whether there are filters on the device besides the switch's own, one program in each direction.
     fn has_filters(&self, device: u32) -> bool {
         let is_filtered = |qdisc: &Qdisc| qdisc.device == device && qdisc.place == Place::Filters;
         let others = |direction| tcx::count(device, direction).unwrap_or(u32::MAX) > 1;
-        self.qdiscs.iter().any(is_filtered) || others(Direction::Ingress) || others(Direction::Egress)
+        self.qdiscs.as_ref().is_none_or(|qdiscs| qdiscs.iter().any(is_filtered))
+            || others(Direction::Ingress)
+            || others(Direction::Egress)
     }
 }
 
-/// A network setting of the kernel in this thread's namespace; a missing one is off.
-fn setting(path: &str) -> u32 {
-    let text = fs::read_to_string(format!("/proc/sys/net/{path}")).unwrap_or_default();
-    text.trim().parse().unwrap_or(0)
+/// Whether a network setting of the kernel in this thread's namespace is above `most`, or cannot be read; a
+/// missing one is off.
+fn exceeds(path: &str, most: u32) -> bool {
+    match fs::read_to_string(format!("/proc/sys/net/{path}")) {
+        Ok(text) => text.trim().parse::<u32>().map_or(true, |value| value > most),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
 }
 
 /// Kinds of devices that receive packets from another one.
 const DEVICES_ABOVE: [&str; 5] = ["vlan", "macvlan", "macvtap", "ipvlan", "ipvtap"];
+
+#[cfg(test)]
+mod tests;

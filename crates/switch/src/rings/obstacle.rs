@@ -78,25 +78,27 @@ pub(super) fn check(device: &Device) -> Result<(), Obstacle> {
 /// The kernel's treatment of frames that the engine sends.
 #[derive(Debug)]
 pub(crate) struct Sending {
-    qdiscs: Vec<Qdisc>,
+    /// `None`: unknown, so there may be filters on every device.
+    qdiscs: Option<Vec<Qdisc>>,
 }
 
 impl Sending {
     /// Queries the kernel.
     pub(crate) fn look(netlink: &mut Netlink) -> Self {
-        Self { qdiscs: qdisc::all(netlink).unwrap_or_default() }
+        Self { qdiscs: qdisc::all(netlink).ok() }
     }
 
     /// Why the device must not send frames past the kernel's stack; `None`: nothing there has to see them.
     pub(crate) fn obstacle(&self, device: &Device) -> Option<Obstacle> {
         let here = |qdisc: &&Qdisc| qdisc.device == device.index;
-        let is_filtered = self.qdiscs.iter().filter(here).any(|qdisc| qdisc.place == Place::Filters);
+        let Some(qdiscs) = &self.qdiscs else { return Some(Obstacle::Filters) };
+        let is_filtered = qdiscs.iter().filter(here).any(|qdisc| qdisc.place == Place::Filters);
         if is_filtered || tcx::count(device.index, Direction::Egress).unwrap_or(u32::MAX) > 0 {
             return Some(Obstacle::Filters);
         }
         let is_chosen =
             |qdisc: &&Qdisc| qdisc.place == Place::Root && !qdisc::USUAL.contains(&qdisc.kind.as_str());
-        let chosen = self.qdiscs.iter().filter(here).find(is_chosen)?;
+        let chosen = qdiscs.iter().filter(here).find(is_chosen)?;
         Some(Obstacle::Queue(chosen.kind.clone()))
     }
 }

@@ -1,6 +1,9 @@
 //! Links between switches carry longer packets than those to hosts.
 
+use inband_linux::device;
 use inband_linux::frames::{Batch, FrameSocket};
+use inband_linux::netlink::Netlink;
+use inband_linux::veth::{self, End};
 
 use crate::kernel::{
     KINDS, assert_is_balanced, bridge, config, exchange, node, plain_frame, socket, through,
@@ -19,9 +22,14 @@ fn narrow_bridge(world: &World) -> (FrameSocket, FrameSocket) {
 
 /// Packets as long as an edge carries, and a little shorter, with INT of a source and `hops` nodes behind it.
 fn long_frames(kind: &str, hops: u32) -> Vec<Vec<u8>> {
+    long_frames_with(kind, hops, str::to_owned)
+}
+
+/// The same, with the nodes' configurations changed by `change`.
+fn long_frames_with(kind: &str, hops: u32, change: impl Fn(&str) -> String) -> Vec<Vec<u8>> {
     let port = if kind == "geneve" { 6081 } else { 4790 };
     let mut nodes: Vec<_> = (0..=hops)
-        .map(|hop| node(&config(1 + hop, kind, if hop == 0 { &["left"] } else { &[] }, 2_000, "")))
+        .map(|hop| node(&change(&config(1 + hop, kind, if hop == 0 { &["left"] } else { &[] }, 2_000, ""))))
         .collect();
     let mut frames = Vec::new();
     for (protocol, is_v4, headers) in [(6, true, 52), (17, true, 28), (6, false, 72), (17, false, 48)] {
@@ -61,6 +69,70 @@ fn packets_too_long_for_an_edge_with_int_leave_it_as_they_leave_the_engine() {
             assert_eq!(status.kernel[name], 0, "{kind}: {status:?}");
         }
         assert_is_balanced(&status);
+    }
+}
+
+/// The configuration with a source of INT-MX.
+fn in_mx(config: &str) -> String {
+    config.replace("[source]\n", "[source]\nmode = \"mx\"\n")
+}
+
+#[test]
+fn packets_with_int_mx_pass_an_edge_that_is_too_narrow_for_int() {
+    let Some(world) = World::new() else { return };
+    let (from, to) = narrow_bridge(&world);
+    let mut batch = Batch::new();
+    for kind in ["dscp", "udp-port", "udp", "gre", "vxlan-gpe"] {
+        let text = in_mx(&config(12, kind, &["right"], 2_000, ""));
+        let switch = world.switch_of(FIRST, &text);
+        let mut engine = node(&text);
+        let frames = long_frames_with(kind, 0, in_mx);
+        assert!(frames.len() >= 4, "{kind}: {}", frames.len());
+        for frame in &frames {
+            let expected = through(&mut engine, frame, 1, 2).unwrap();
+
+            let got = exchange(&from, &to, frame, &mut batch);
+
+            assert_eq!(got.as_ref(), Some(&expected), "{kind}, from {frame:02x?}");
+        }
+        let status = switch.stop();
+        assert_eq!(outcome(&status, "stripped"), frames.len() as u64, "{kind}: {status:?}");
+    }
+}
+
+#[test]
+fn packets_that_could_leave_elsewhere_keep_int_that_they_could_not_do_without() {
+    let Some(world) = World::new() else { return };
+    let (from, to) = narrow_bridge(&world);
+    for device in ["one", "two"] {
+        world.inside(FIRST, || {
+            let mut netlink = Netlink::open().unwrap();
+            if device == "one" {
+                let end = |name| End { name, namespace: None, address: None, mtu: None };
+                veth::create(&mut netlink, [end("one"), end("two")]).unwrap();
+            }
+            let index = device::find(&mut netlink, device).unwrap().unwrap().index;
+            device::set_up(&mut netlink, index, true).unwrap();
+        });
+    }
+    let mut batch = Batch::new();
+    for (kind, is_whole) in [("dscp", true), ("udp", false)] {
+        let switch = world.switch_of(FIRST, &config(12, kind, &["right"], 2_000, ""));
+        let frame = long_frames(kind, 0).remove(0);
+
+        if is_whole {
+            assert!(exchange(&from, &to, &frame, &mut batch).is_some(), "{kind}");
+        } else {
+            assert_eq!(from.send(std::iter::once(frame.as_slice())).unwrap(), 1);
+        }
+        // A packet behind it is the next to arrive.
+        let short = plain_frame(100, 17, true, 9);
+        assert_eq!(exchange(&from, &to, &short, &mut batch), Some(short), "{kind}");
+
+        let status = switch.stop();
+        assert_eq!(outcome(&status, "stripped") == 1, is_whole, "{kind}: {status:?}");
+        assert_eq!(status.long_packets == "on", is_whole, "{status:?}");
+        assert!(is_whole || status.long_packets.starts_with("off: "), "{status:?}");
     }
 }
 

@@ -2,13 +2,16 @@
 
 use std::io::Read;
 use std::net::{SocketAddrV6, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inband_linux::device;
+use inband_linux::frames::Batch;
 use inband_linux::neighbour::{self, Neighbour};
 use inband_linux::netlink::Netlink;
+use inband_testkit::packet;
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::kernel::socket;
 use crate::world::{A, B, FIRST, SECOND, World, drops, outcome};
 
 const ROUTES: &str = "[switch]\ndatapath = \"engine\"\nforwarding = \"routes\"\n";
@@ -34,6 +37,36 @@ fn routers_forward_once_by_the_kernels_routes_also_where_the_kernel_would() {
     assert_eq!(outcome(&first, "started"), outcome(&second, "stripped"));
     assert_eq!((drops(&first), drops(&second)), (0, 0), "{first:?} {second:?}");
     assert!(first.routes >= 4 && first.neighbours >= 2, "{first:?}");
+}
+
+#[test]
+fn packets_of_a_vlan_are_left_to_the_kernel() {
+    let Some(world) = World::new() else { return };
+    world.three_networks();
+    let first = world.switch(FIRST, ROUTES);
+    let (from, to) = (socket(&world, A, "right"), socket(&world, SECOND, "left"));
+    let address =
+        world.inside(FIRST, || device::find(&mut Netlink::open().unwrap(), "left").unwrap().unwrap().address);
+    let tagged = |id: u16| {
+        let mut frame = packet().vlan(id).udp(9, 9).addresses(&[10, 94, 1, 1], &[10, 94, 2, 2]).build();
+        frame[..6].copy_from_slice(&address);
+        frame
+    };
+
+    for id in [7, 4095, 0] {
+        assert_eq!(from.send(std::iter::once(tagged(id).as_slice())).unwrap(), 1);
+    }
+
+    let mut batch = Batch::new();
+    let (since, mut tags) = (Instant::now(), Vec::new());
+    while since.elapsed() < Duration::from_millis(500) {
+        let received = to.receive(&mut batch).unwrap();
+        tags.extend(received.filter_map(|frame| frame.vlan).map(|(_, contents)| contents));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let status = first.stop();
+    assert_eq!(tags, [0], "{status:?}");
+    assert!(status.interfaces[0].to_host >= 2, "{status:?}");
 }
 
 #[test]

@@ -84,7 +84,8 @@ impl Control {
             if self.granter.take_over(address, now) {
                 // An earlier version did not write the length.
                 let lease_ms = if lease_ms > 1 { lease_ms } else { MAX_LEASE_MS };
-                programs.grant(address, lease_ms)?;
+                // A renewal may last as long as the leases of this agent.
+                programs.grant(address, lease_ms.max(self.granter.max_lease_ms()))?;
                 until = until.max(now + u64::from(lease_ms) * 1_000_000);
             }
         }
@@ -329,7 +330,21 @@ impl Control {
         self.peers.set(peers, now);
         self.apply_peers(programs)?;
         let is_probed = |address| peers.iter().any(|peer| peer.lease && peer.prefix.contains(address));
-        for flow in self.asker.forget_unless(is_probed) {
+        self.forget_leases_unless(is_probed, programs)
+    }
+
+    /// Forgets every lease of this host; its flows are probed again.
+    pub(super) fn forget_leases(&mut self, programs: &mut Programs) -> Result<(), HostError> {
+        self.forget_leases_unless(|_| false, programs)
+    }
+
+    /// Forgets the leases of flows to addresses that `is_kept` refuses.
+    fn forget_leases_unless(
+        &mut self,
+        is_kept: impl Fn(IpAddr) -> bool,
+        programs: &mut Programs,
+    ) -> Result<(), HostError> {
+        for flow in self.asker.forget_unless(is_kept) {
             self.losses.forget(&flow);
             programs.remove_proof(&flow)?;
         }
