@@ -9,9 +9,10 @@
 //! ```
 //!
 //! Messages are numbered from 0 for as long as the directory exists. When the machine was restarted, messages
-//! that were sent may be missing on disk, so the next number is one that no message can have had. Frames are those of the store's log. A
-//! file is removed when all its messages are delivered, or, oldest first, when the files together are too
-//! large. A file with messages in flight is held: they may have arrived, and would count as lost.
+//! that were sent may be missing on disk, so the next number is one that no message can have had. Frames
+//! are those of the store's log. A file is removed when all its messages are delivered, or, oldest first,
+//! when the files together are too large. A file with messages in flight is held: they may have arrived,
+//! and would count as lost.
 
 mod boot;
 mod position;

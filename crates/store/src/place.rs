@@ -72,8 +72,8 @@ impl Place {
     /// file system.
     ///
     /// When it is lost, everything stored in it counts as gone; when the same directory returns, nothing
-    /// does. Segments are where they were if only the lock file or the log directory is missing, and are gone if
-    /// the directory was emptied.
+    /// does. Segments are where they were if only the lock file or the log directory is missing, and are gone
+    /// if the directory was emptied.
     pub(crate) fn watch(&self) -> bool {
         let mut held = self.held();
         let found = identity(&self.root);

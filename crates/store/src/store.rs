@@ -233,8 +233,8 @@ impl Store {
         self.notes.findings()
     }
 
-    /// What keeps history from being written, as found within the last fraction of a second; `None` if nothing
-    /// does. Never waits for the disk.
+    /// What keeps history from being written, as found a moment ago; `None` if nothing does. Never
+    /// waits for the disk.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.place.trouble().or_else(|| self.trouble.text())

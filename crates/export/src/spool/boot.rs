@@ -1,7 +1,7 @@
 //! Whether the machine was restarted since a spool was last open.
 //!
-//! A process that ends leaves everything it wrote to the operating system. A machine that fails loses what was
-//! not on disk yet: messages that a broker may know by their numbers.
+//! A process that ends leaves everything it wrote to the operating system. A machine that fails loses what
+//! was not on disk yet: messages that a broker may know by their numbers.
 
 use std::fs;
 use std::path::Path;

@@ -84,8 +84,8 @@ fn frames(bytes: &[u8]) -> Vec<Range<usize>> {
     frames
 }
 
-/// The length of the frame at the beginning of `bytes`; `None` if there is none. Takes what is checked in vain
-/// from `left`.
+/// The length of the frame at the beginning of `bytes`; `None` if there is none. Takes what is checked in
+/// vain from `left`.
 fn frame(bytes: &[u8], left: &mut usize) -> Option<usize> {
     let length = FRAME_HEADER_BYTES.checked_add(u32::from_le_bytes(*bytes.first_chunk()?) as usize)?;
     let frame = bytes.get(..length).filter(|frame| frame.len() > FRAME_HEADER_BYTES)?;

@@ -11,7 +11,7 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// Records an event that is about to be sent, even if it will not be accepted: active events are repeated.
+    /// Records an event that is about to be sent, even if it is not accepted: active events are repeated.
     ///
     /// Returns it with the severity under which its beginning was sent: to Alertmanager, a different severity
     /// is a different alert, and the first would never end.
