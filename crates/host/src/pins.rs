@@ -150,8 +150,8 @@ impl Drop for Pins {
 /// Detaches every sink of this network namespace below `root`; returns how many there were.
 ///
 /// # Errors
-/// An error of the system, or an agent has the pins, which is [`ErrorKind::ResourceBusy`]; that there is nothing
-/// is no error.
+/// An error of the system, or an agent has the pins, which is [`ErrorKind::ResourceBusy`]; that there is
+/// nothing is no error.
 pub(crate) fn remove_all(root: &Path) -> io::Result<usize> {
     let folder = folder(root)?;
     release_gone(root, &folder);

@@ -57,8 +57,8 @@ impl FrameSocket {
         if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Receives a frame into `buffer`, as it was on the link; returns its length and its time of arrival, by the
-    /// real-time clock. `None`: no frame is pending.
+    /// Receives a frame into `buffer`, as it was on the link; returns its length and its time of arrival, by
+    /// the real-time clock. `None`: no frame is pending.
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<(usize, Duration)>> {
         // As large as `struct cmsghdr` with `struct timespec`, and aligned as they are.
         let mut control = [0_u64; 16];

@@ -99,7 +99,7 @@ pub fn monotonic() -> u64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))
 }
 
-/// The time since the host was booted, nanoseconds; as [`monotonic`], but it goes on while the host is suspended.
+/// The time since the host was booted, nanoseconds: [`monotonic`] and the time that the host was suspended.
 #[must_use]
 pub fn boottime() -> u64 {
     nanoseconds(clock_gettime(ClockId::Boottime))

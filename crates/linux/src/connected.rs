@@ -75,7 +75,7 @@ impl Sender {
         }
     }
 
-    /// The socket; another one if this host has lost the source address, or the route, when that is looked up.
+    /// The socket; another one if this host has lost the source address or the route, when that is looked up.
     fn socket(&mut self, now: u64) -> Option<&UdpSocket> {
         if now >= self.look_at {
             self.look_at = now + LOOK_NS;
@@ -87,7 +87,7 @@ impl Sender {
     }
 }
 
-/// Whether this host still has the address that the socket sends from; over IPv6 the kernel goes on without it.
+/// Whether this host still has the address that the socket sends from: over IPv6 the kernel goes on without.
 fn has_source(socket: &UdpSocket) -> bool {
     let Ok(mut source) = socket.local_addr() else { return false };
     source.set_port(0);
@@ -143,8 +143,8 @@ fn send(socket: &UdpSocket, payload: &[u8]) -> Sending {
     sending
 }
 
-/// Errors that the socket survives: full buffers, a filter here or on the way, a datagram that is too large, and
-/// routes that may return.
+/// Errors that the socket survives: full buffers, a filter here or on the way, a datagram that is too large,
+/// and routes that may return.
 const PASSING: [i32; 7] = [
     libc::EAGAIN,
     libc::ENOBUFS,

@@ -28,8 +28,8 @@ pub(crate) struct Guard {
 const MAX_ADDRESSES: u32 = 65_536;
 
 impl Guard {
-    /// Attaches the program to every one of `devices`, behind existing programs. A router leaves the packets of
-    /// VLANs to the kernel.
+    /// Attaches the program to every one of `devices`, behind existing programs. A router leaves the packets
+    /// of VLANs to the kernel.
     pub(crate) fn attach(devices: &[Device], is_router: bool) -> Result<Self, SwitchError> {
         let fault = || SwitchError::system("load the program that keeps the kernel from forwarding");
         let own = KeySet::new(MAX_ADDRESSES).map_err(fault())?;

@@ -131,8 +131,8 @@ impl Keeper {
         }
     }
 
-    /// Starts another guard if the one before is gone; returns whether there is a new one, which holds nothing
-    /// yet.
+    /// Starts another guard if the one before is gone; returns whether there is a new one, still without
+    /// links.
     pub(super) fn renew_guard(&mut self) -> Result<bool, HostError> {
         self.guard.as_mut().map_or(Ok(false), Guard::renew)
     }

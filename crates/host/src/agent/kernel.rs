@@ -15,7 +15,7 @@ pub(super) struct Kernel {
     pub(super) programs: Programs,
     pub(super) netlink: Netlink,
     pub(super) keeper: Keeper,
-    /// How long the host has been suspended since it was booted, as far as the agent has noticed, nanoseconds.
+    /// How long the host has been suspended since it was booted, as far as the agent knows, nanoseconds.
     pub(super) suspended_ns: u64,
 }
 

@@ -95,8 +95,8 @@ impl Receiver {
         }
     }
 
-    /// The report about the probe of `flow` with this number, if it has arrived. The history of a collector does
-    /// not tell it from other packets of the flow.
+    /// The report about the probe of `flow` with this number, if it has arrived. The history of a collector
+    /// does not tell it from other packets of the flow.
     pub(super) fn look(
         &self,
         (flow, number): (Flow, u16),
@@ -134,7 +134,7 @@ impl Direct {
     }
 }
 
-/// The report in a datagram about a probe, rather than about a packet of its flow; its number may be truncated.
+/// The report in a datagram about a probe, rather than about a packet of its flow; its number may be cut off.
 fn read(
     datagram: &[u8],
     (flow, number): (Flow, u16),

@@ -96,8 +96,8 @@ impl Netlink {
         self.ask(&message.with_acknowledgement(), take).map(drop)
     }
 
-    /// Passes every answer to a request for all objects, its type and its body, to `take`; asks again if there
-    /// was a change meanwhile.
+    /// Passes every answer to a request for all objects, its type and its body, to `take`; asks again if
+    /// there was a change meanwhile.
     ///
     /// # Errors
     /// An error of the kernel, or no answer, or changes all the time.
