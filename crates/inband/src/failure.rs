@@ -1,13 +1,14 @@
 //! The message and exit code of a failed subcommand.
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::process::ExitCode;
 
 use anyhow::Error;
 use inband::config::ConfigError;
 
 use crate::note::note;
+use crate::out;
 
 /// Why a subcommand failed.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ impl Failure {
     /// Prints the message and returns its exit code.
     pub(crate) fn report(self) -> ExitCode {
         match self {
-            Self::Work(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+            Self::Work(error) if is_stdout_closed(&error) => ExitCode::SUCCESS,
             Self::Work(error) => {
                 note!("error: {error:#}");
                 ExitCode::from(1)
@@ -58,8 +59,7 @@ impl From<ConfigError> for Failure {
     }
 }
 
-/// Whether the reader of the output has closed it, as `head` does; this is not a failure.
-fn is_broken_pipe(error: &Error) -> bool {
-    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
-    causes.any(|cause| cause.kind() == ErrorKind::BrokenPipe)
+/// Whether the reader of stdout has closed it, as `head` does; this is not a failure.
+fn is_stdout_closed(error: &Error) -> bool {
+    error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).any(out::is_closed)
 }

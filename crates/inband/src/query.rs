@@ -16,6 +16,8 @@ use inband_store::{Answer, Findings, History, Limits, Naming, QueryError, Reader
 use self::output::{write_csv, write_json, write_table};
 use crate::collect::read_names;
 use crate::failure::Failure;
+use crate::note::note;
+use crate::out;
 
 /// Ask the stored history in SQL
 ///
@@ -107,17 +109,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// Prints what is damaged, and what could not be verified.
 fn tell(findings: &Findings, what: &str) -> Result<(), Failure> {
     for damage in findings.damage.iter().take(MAX_NAMED) {
-        eprintln!("damaged: {damage}");
+        note!("damaged: {damage}");
     }
     let unnamed = findings.damage.len().saturating_sub(MAX_NAMED) as u64 + findings.unlisted;
     if unnamed > 0 {
-        eprintln!("damaged: {unnamed} more places");
+        note!("damaged: {unnamed} more places");
     }
     if !findings.unverified.is_empty() {
         let count = findings.unverified.len();
-        eprintln!(
-            "note: {count} segments of an earlier version have no checksums; damage in them may go unseen"
-        );
+        note!("note: {count} segments of an earlier version have no checksums; damage in them may go unseen");
     }
     if findings.is_damaged() { Err(Failure::Damaged(Error::msg(what.to_owned()))) } else { Ok(()) }
 }
@@ -193,7 +193,7 @@ impl Config {
 fn print(
     write: impl FnOnce(&mut io::BufWriter<io::StdoutLock<'_>>) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(out::stdout());
     write(&mut out).and_then(|()| out.flush()).context("cannot write the answer")?;
     Ok(())
 }

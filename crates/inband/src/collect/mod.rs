@@ -29,6 +29,7 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::note::note;
 use crate::number::count;
+use crate::out;
 use crate::signals;
 use clock::ClockWatch;
 use exports::Outputs;
@@ -263,7 +264,7 @@ fn close(store: Option<Arc<Store>>) -> Option<Tally> {
 }
 
 fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = out::stdout();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to stdout")?;
     Ok(())
 }

@@ -16,7 +16,9 @@ use inband_node::{Node, NodeConfig};
 
 use crate::failure::Failure;
 use crate::input::is_dash;
+use crate::note::note;
 use crate::number::number;
+use crate::out;
 use netcfg::Netcfg;
 use node_toml::Identity;
 
@@ -101,9 +103,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             list(&name, &deepinsight::names(&text, &mut notes).with_context(|| name.clone())?)?
         }
     };
-    io::stdout().lock().write_all(toml.as_bytes()).context("cannot write the output")?;
+    out::stdout().write_all(toml.as_bytes()).context("cannot write the output")?;
     for note in notes {
-        eprintln!("note: {note}");
+        note!("note: {note}");
     }
     Ok(())
 }

@@ -12,6 +12,8 @@ use inband_explain::Options;
 
 use crate::failure::Failure;
 use crate::input::{Input, is_dash};
+use crate::note::note;
+use crate::out;
 use options::OptionsArgs;
 use packet::Packet;
 
@@ -41,7 +43,7 @@ Numbers may be written in hexadecimal.";
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let options = args.options.resolve()?;
     let mut input = Input::open(&args.file)?;
-    let stdout = io::stdout().lock();
+    let stdout = out::stdout();
     // With stdin as input, or on a terminal, each packet is shown as it arrives.
     let live = is_dash(&args.file) || stdout.is_terminal();
     let mut out = BufWriter::with_capacity(OUT_BYTES, stdout);
@@ -50,7 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     out.flush().context(WRITE)?;
     let (packets, shown) = result?;
     if shown == 0 {
-        eprintln!("{}: {packets} packets read, none with INT or a telemetry report", input.name);
+        note!("{}: {packets} packets read, none with INT or a telemetry report", input.name);
     }
     Ok(())
 }

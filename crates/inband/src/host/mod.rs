@@ -22,6 +22,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::failure::Failure;
 use crate::note::note;
+use crate::out;
 use crate::signals;
 use metrics::Metrics;
 use status::Status;
@@ -145,7 +146,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let tally = agent.stop().map_err(work)?;
     note!("{}", summary::text(&tally).trim_end());
     if args.json {
-        print(&format!("{}\n", summary::json(&tally)))?;
+        out::print(&format!("{}\n", summary::json(&tally)))?;
     }
     Ok(())
 }
@@ -186,7 +187,7 @@ fn probe_address(address: IpAddr, config: Option<&Path>, is_json: bool) -> Resul
     let (file, settings) = read(&path)?;
     let (words, is_proven) =
         probe::run(&settings, address, is_json).map_err(|error| failure(&file, error))?;
-    print(&words)?;
+    out::print(&words)?;
     match is_proven {
         true => Ok(()),
         false => Err(Failure::Work(Error::msg(format!("flows to {address} get no INT")))),
@@ -204,14 +205,9 @@ fn remove(config: Option<&Path>, is_json: bool) -> Result<(), Failure> {
     let several = |count: usize| if count == 1 { "" } else { "s" };
     let inband_host::Removed { sinks, shims } = removed;
     if is_json {
-        return print(&format!("{}\n", json!({ "sinks": sinks, "shims": shims })));
+        return out::print(&format!("{}\n", json!({ "sinks": sinks, "shims": shims })));
     }
-    print(&format!("removed {sinks} sink{} and {shims} shim{}\n", several(sinks), several(shims)))
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    io::stdout().write_all(text.as_bytes()).context("cannot write the output")?;
-    Ok(())
+    out::print(&format!("removed {sinks} sink{} and {shims} shim{}\n", several(sinks), several(shims)))
 }
 
 /// Guards an agent; the signals that end the agent do not end its guard.

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::summary;
 use crate::failure::Failure;
+use crate::out;
 
 /// The latest status, as JSON text.
 #[derive(Clone, Default)]
@@ -106,10 +107,10 @@ impl Status {
 pub(super) fn print(shim: &str, is_json: bool) -> Result<(), Failure> {
     let answer = ask(shim).context("no agent runs in this network namespace")?;
     if is_json {
-        return super::print(&answer);
+        return out::print(&answer);
     }
     let status: Value = serde_json::from_str(&answer).context("the agent's answer cannot be read")?;
-    super::print(&text(&status))
+    out::print(&text(&status))
 }
 
 /// The file with the settings of the agent whose shims have this name.

@@ -19,6 +19,7 @@ use inband_lab::{Lab, LabError};
 use inband_linux::namespace::Namespace;
 
 use crate::failure::Failure;
+use crate::note::note;
 use crate::{out, signals};
 
 /// Hosts and INT switches as network namespaces on one machine, with real packets between them
@@ -195,9 +196,9 @@ pub(crate) fn read(path: &Path) -> Result<Lab, Failure> {
 }
 
 fn up(lab: &Lab) -> Result<(), Failure> {
-    lab.up(|what| eprintln!("{what}")).map_err(failure)?;
+    lab.up(|what| note!("{what}")).map_err(failure)?;
     let name = &lab.plan.name;
-    eprintln!(
+    note!(
         "`{name}` is up; `inband lab exec {name} HOST COMMAND` runs a command, `inband lab down {name}` removes it"
     );
     Ok(())
@@ -219,17 +220,17 @@ fn name_of(lab: &str) -> Result<String, Failure> {
 fn take_down(lab: &str) -> Result<(), Failure> {
     let name = name_of(lab)?;
     let ended = down(&name).map_err(failure)?;
-    eprintln!("`{name}` is down; {ended} of its processes were still there");
+    note!("`{name}` is down; {ended} of its processes were still there");
     Ok(())
 }
 
 fn play(lab: &Lab, json: bool, keep: bool) -> Result<(), Failure> {
     let stop = signals::until_stopped()?;
     signals::stop_when_left_alone(&stop)?;
-    lab.up(|what| eprintln!("{what}")).map_err(failure)?;
+    lab.up(|what| note!("{what}")).map_err(failure)?;
     let guard = Guard { name: lab.plan.name.clone(), keep };
     let outcome =
-        inband_lab::run::play(lab, &stop, |at, what| eprintln!("{at:5.1} s  {what}")).map_err(failure)?;
+        inband_lab::run::play(lab, &stop, |at, what| note!("{at:5.1} s  {what}")).map_err(failure)?;
     let removed = guard.end();
     let text = match json {
         true => serde_json::to_string(&outcome).context("cannot write the outcome down")? + "\n",
@@ -284,7 +285,7 @@ fn status(lab: Option<&str>, json: bool) -> Result<(), Failure> {
         (true, [one], Some(_)) => serde_json::to_string(one).context("cannot write the status down")? + "\n",
         (true, all, _) => serde_json::to_string(all).context("cannot write the status down")? + "\n",
         (false, [], _) => {
-            eprintln!("no lab is up");
+            note!("no lab is up");
             String::new()
         }
         (false, all, _) => all.iter().map(print::status).collect(),

@@ -1,7 +1,7 @@
 //! The captures of packets, replies and reports.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, Write};
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use inband_wire::datagram::{Datagram, MAX_HEADER_BYTES};
 use super::arguments::Args;
 use crate::failure::Failure;
 use crate::input::is_dash;
+use crate::out;
 
 /// The captures a node writes.
 pub(super) struct Outputs {
@@ -34,7 +35,6 @@ struct Session {
 
 struct Output {
     name: String,
-    is_stdout: bool,
     writer: Writer<BufWriter<Box<dyn Write>>>,
 }
 
@@ -115,15 +115,15 @@ impl Session {
 
 impl Output {
     fn create(path: &Path, format: Format) -> Result<Self, Error> {
-        let (name, is_stdout) = (path.display().to_string(), is_dash(path));
-        let out: Box<dyn Write> = if is_stdout {
-            Box::new(io::stdout().lock())
+        let name = path.display().to_string();
+        let out: Box<dyn Write> = if is_dash(path) {
+            Box::new(out::stdout())
         } else {
             Box::new(File::create(path).with_context(|| format!("cannot create {name}"))?)
         };
         let writer = Writer::new(BufWriter::with_capacity(OUT_BYTES, out), format)
             .with_context(|| format!("cannot write {name}"))?;
-        Ok(Self { name, is_stdout, writer })
+        Ok(Self { name, writer })
     }
 
     fn write(&mut self, record: &Record, interfaces: &[Interface]) -> Result<(), Error> {
@@ -136,14 +136,8 @@ impl Output {
         self.check(flushed)
     }
 
-    /// Names the file in an error. That the reader of stdout has enough is no failure, but that of a file is.
+    /// Names the file in an error.
     fn check(&self, written: io::Result<()>) -> Result<(), Error> {
-        let written = match written {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe && !self.is_stdout => {
-                Err(io::Error::other("nobody reads it any more"))
-            }
-            written => written,
-        };
         written.with_context(|| format!("cannot write {}", self.name))
     }
 

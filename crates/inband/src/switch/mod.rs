@@ -147,7 +147,7 @@ fn announce(config: &NodeConfig, status: &Status) {
             );
         }
         if status.long_packets != "on" {
-            eprintln!("packets longer than an interface's MTU are not forwarded, {}", status.long_packets);
+            note!("packets longer than an interface's MTU are not forwarded, {}", status.long_packets);
         }
         if status.drop_reasons != "on" {
             note!("drops of Linux are not reported, {}", status.drop_reasons);

@@ -14,6 +14,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::canvas::{self, Canvas};
 use crate::failure::Failure;
+use crate::out;
 use client::{Client, Seen};
 use picture::{Rate, picture};
 
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// Prints pictures or objects one after another.
 fn print(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result<(), Error> {
     let mut rate = Rate::default();
-    let mut out = io::stdout().lock();
+    let mut out = out::stdout();
     let mut seen = first;
     loop {
         if args.json {
@@ -89,7 +90,7 @@ fn print(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result
 
 /// Redraws one picture; while the collector does not answer, the picture shows the error.
 fn show(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result<(), Error> {
-    let mut canvas = Canvas::new(io::stdout());
+    let mut canvas = Canvas::new(out::stdout());
     let (mut rate, mut seen, mut problem) = (Rate::default(), first, None);
     loop {
         let size = canvas::size();

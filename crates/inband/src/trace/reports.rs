@@ -12,6 +12,7 @@ use super::collector::{self, Client};
 use super::raw;
 use super::stack::{self, Ended, Hop, Seen};
 use crate::failure::Failure;
+use crate::note::note;
 
 /// How reports arrive.
 pub(super) enum Receiver {
@@ -70,11 +71,11 @@ impl Receiver {
     /// Prints how reports are expected.
     pub(super) fn announce(&self) {
         match self {
-            Self::Collector(client) => eprintln!("reports: by the collector at {}", client.base()),
-            Self::Direct(_) => eprintln!(
+            Self::Collector(client) => note!("reports: by the collector at {}", client.base()),
+            Self::Direct(_) => note!(
                 "reports: by UDP port {PORT} of this machine, as no collector answers at {DEFAULT_COLLECTOR}; --collector names one"
             ),
-            Self::Nothing => eprintln!(
+            Self::Nothing => note!(
                 "reports: none, as no collector answers at {DEFAULT_COLLECTOR} and UDP port {PORT} is in use; hops are those that routers quote"
             ),
         }

@@ -12,6 +12,12 @@ const NODE: &[&str] = &["node"];
 
 pub(super) fn look(system: &System<'_>, path: &Path) -> Result<Vec<Finding>, Failure> {
     let (config, _) = read_node(path)?;
+    if config.interfaces.iter().any(|interface| interface.device.is_some()) {
+        // It is for `inband switch`.
+        inband_switch::check(&config).map_err(|error| {
+            Failure::usage(format!("{}: {}: {error}", path.display(), error.key().unwrap_or_default()))
+        })?;
+    }
     let there = devices(system);
     let mut findings: Vec<_> =
         config.report.sessions().iter().map(|session| route(session.collector, NODE)).collect();
