@@ -8,7 +8,7 @@ use anyhow::Error;
 use inband::config::ConfigError;
 
 use crate::note::note;
-use crate::out;
+use crate::stdout;
 
 /// Why a subcommand failed.
 #[derive(Debug)]
@@ -61,5 +61,5 @@ impl From<ConfigError> for Failure {
 
 /// Whether the reader of stdout has closed it, as `head` does; this is not a failure.
 fn is_stdout_closed(error: &Error) -> bool {
-    error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).any(out::is_closed)
+    error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).any(stdout::is_closed)
 }

@@ -17,6 +17,7 @@ mod number;
 mod out;
 mod query;
 mod signals;
+mod stdout;
 mod switch;
 mod top;
 mod trace;

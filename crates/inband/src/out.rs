@@ -1,12 +1,11 @@
 //! Results on stdout.
 
-use std::error::Error;
-use std::fmt;
-use std::io::{self, ErrorKind, Write};
+use std::io::Write;
 
 use anyhow::Context;
 
 use crate::failure::Failure;
+use crate::stdout::Stdout;
 
 /// Prints a result at once.
 ///
@@ -14,51 +13,7 @@ use crate::failure::Failure;
 /// It cannot be written. Where the reader has closed the output, as `head` does, the error ends the program
 /// with success.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = stdout();
+    let mut out = Stdout::new();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to stdout")?;
     Ok(())
-}
-
-/// Stdout, whose errors tell a reader that has enough from a failure.
-pub(crate) fn stdout() -> Stdout {
-    Stdout(io::stdout())
-}
-
-/// Stdout; see [`stdout`].
-#[derive(Debug)]
-pub(crate) struct Stdout(io::Stdout);
-
-/// The reader of stdout has closed it.
-#[derive(Debug)]
-struct Closed;
-
-impl Write for Stdout {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes).map_err(marked)
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes).map_err(marked)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush().map_err(marked)
-    }
-}
-
-impl fmt::Display for Closed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody reads stdout any more")
-    }
-}
-
-impl Error for Closed {}
-
-fn marked(error: io::Error) -> io::Error {
-    if error.kind() == ErrorKind::BrokenPipe { io::Error::new(ErrorKind::BrokenPipe, Closed) } else { error }
-}
-
-/// Whether a write failed because the reader of stdout has closed it, as `head` does.
-pub(crate) fn is_closed(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Closed>())
 }

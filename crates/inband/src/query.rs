@@ -17,7 +17,7 @@ use self::output::{write_csv, write_json, write_table};
 use crate::collect::read_names;
 use crate::failure::Failure;
 use crate::note::note;
-use crate::out;
+use crate::stdout::Stdout;
 
 /// Ask the stored history in SQL
 ///
@@ -190,10 +190,8 @@ impl Config {
     }
 }
 
-fn print(
-    write: impl FnOnce(&mut io::BufWriter<io::StdoutLock<'_>>) -> io::Result<()>,
-) -> Result<(), Failure> {
-    let mut out = io::BufWriter::new(out::stdout());
+fn print(write: impl FnOnce(&mut io::BufWriter<Stdout>) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(Stdout::new());
     write(&mut out).and_then(|()| out.flush()).context("cannot write the answer")?;
     Ok(())
 }

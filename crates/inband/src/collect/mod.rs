@@ -8,7 +8,7 @@ mod privileges;
 mod replay;
 mod summary;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,8 +29,8 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::note::note;
 use crate::number::count;
-use crate::out;
 use crate::signals;
+use crate::stdout::Stdout;
 use clock::ClockWatch;
 use exports::Outputs;
 use health::Health;
@@ -264,7 +264,7 @@ fn close(store: Option<Arc<Store>>) -> Option<Tally> {
 }
 
 fn print(text: &str) -> Result<(), Failure> {
-    let mut out = out::stdout();
+    let mut out = Stdout::new();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to stdout")?;
     Ok(())
 }

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::input::is_dash;
 use crate::note::note;
 use crate::number::number;
-use crate::out;
+use crate::stdout::Stdout;
 use netcfg::Netcfg;
 use node_toml::Identity;
 
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             list(&name, &deepinsight::names(&text, &mut notes).with_context(|| name.clone())?)?
         }
     };
-    out::stdout().write_all(toml.as_bytes()).context("cannot write the output")?;
+    Stdout::new().write_all(toml.as_bytes()).context("cannot write the output")?;
     for note in notes {
         note!("note: {note}");
     }

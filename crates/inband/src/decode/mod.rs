@@ -3,7 +3,7 @@
 mod options;
 mod packet;
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Error};
@@ -13,7 +13,7 @@ use inband_explain::Options;
 use crate::failure::Failure;
 use crate::input::{Input, is_dash};
 use crate::note::note;
-use crate::out;
+use crate::stdout::Stdout;
 use options::OptionsArgs;
 use packet::Packet;
 
@@ -43,7 +43,7 @@ Numbers may be written in hexadecimal.";
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let options = args.options.resolve()?;
     let mut input = Input::open(&args.file)?;
-    let stdout = out::stdout();
+    let stdout = Stdout::new();
     // With stdin as input, or on a terminal, each packet is shown as it arrives.
     let live = is_dash(&args.file) || stdout.is_terminal();
     let mut out = BufWriter::with_capacity(OUT_BYTES, stdout);

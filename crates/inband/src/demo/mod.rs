@@ -26,8 +26,8 @@ use inband_node::config::Mode;
 
 use crate::failure::Failure;
 use crate::note::note;
-use crate::out;
 use crate::signals;
+use crate::stdout::Stdout;
 use copies::Copies;
 use json::Json;
 use lines::Lines;
@@ -148,11 +148,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         move || monitor::remove_while_written(&temporary)
     })?;
     let mut show: Box<dyn Show> = if args.json {
-        Box::new(Json::new(out::stdout()))
+        Box::new(Json::new(Stdout::new()))
     } else if io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb") {
-        Box::new(Screen::new(out::stdout()))
+        Box::new(Screen::new(Stdout::new()))
     } else {
-        Box::new(Lines::new(out::stdout()))
+        Box::new(Lines::new(Stdout::new()))
     };
     if let Some(path) = &args.write_names {
         let names = toml::to_string(&scenario::names()).context("cannot write the names down")?;
@@ -184,7 +184,7 @@ fn play(args: &Args, temporary: PathBuf, stop: &AtomicBool, show: &mut dyn Show)
     }
     stage.attend(show, elapsed)?;
     show.finish(&stage.progress(elapsed))?;
-    out::stdout().flush()?;
+    Stdout::new().flush()?;
     if let Some(copies) = &stage.exporter.copies {
         copies.finish();
     }

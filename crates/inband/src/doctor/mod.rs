@@ -29,7 +29,7 @@ use self::text::Look;
 use self::verdict::{Verdict, is_ready, judge};
 use crate::canvas;
 use crate::failure::Failure;
-use crate::out;
+use crate::stdout::Stdout;
 
 /// Say what this machine can do, and how to get the rest
 ///
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, commands: &[String]) -> Result<ExitCode, Failure>
             io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         text::text(&findings, &verdicts, Look { width: canvas::size().0, colours })
     };
-    let mut out = out::stdout();
+    let mut out = Stdout::new();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::from)?;
     Ok(if ready { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -5,7 +5,7 @@ mod probe;
 mod status;
 mod summary;
 
-use std::io::{self, Write};
+use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};

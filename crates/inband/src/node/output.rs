@@ -15,7 +15,7 @@ use inband_wire::datagram::{Datagram, MAX_HEADER_BYTES};
 use super::arguments::Args;
 use crate::failure::Failure;
 use crate::input::is_dash;
-use crate::out;
+use crate::stdout::Stdout;
 
 /// The captures a node writes.
 pub(super) struct Outputs {
@@ -117,7 +117,7 @@ impl Output {
     fn create(path: &Path, format: Format) -> Result<Self, Error> {
         let name = path.display().to_string();
         let out: Box<dyn Write> = if is_dash(path) {
-            Box::new(out::stdout())
+            Box::new(Stdout::new())
         } else {
             Box::new(File::create(path).with_context(|| format!("cannot create {name}"))?)
         };

@@ -7,14 +7,14 @@ use inband_node::Counters;
 use serde::Serializer;
 
 use crate::failure::Failure;
-use crate::out;
+use crate::stdout::Stdout;
 
 /// Prints the counters: all of them as one JSON object on stdout, or the non-zero ones on stderr.
 pub(super) fn print(counters: &Counters, json: bool) -> Result<(), Failure> {
     if json {
         let all = std::iter::once(("packets", counters.packets()));
         let named = counters.iter().map(|(outcome, count)| (outcome.name(), count));
-        let mut out = out::stdout();
+        let mut out = Stdout::new();
         let mut json = serde_json::Serializer::new(&mut out);
         json.collect_map(all.chain(named)).map_err(io::Error::from).context(WRITE)?;
         writeln!(out).context(WRITE)?;

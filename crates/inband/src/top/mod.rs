@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::canvas::{self, Canvas};
 use crate::failure::Failure;
-use crate::out;
+use crate::stdout::Stdout;
 use client::{Client, Seen};
 use picture::{Rate, picture};
 
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// Prints pictures or objects one after another.
 fn print(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result<(), Error> {
     let mut rate = Rate::default();
-    let mut out = out::stdout();
+    let mut out = Stdout::new();
     let mut seen = first;
     loop {
         if args.json {
@@ -90,7 +90,7 @@ fn print(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result
 
 /// Redraws one picture; while the collector does not answer, the picture shows the error.
 fn show(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result<(), Error> {
-    let mut canvas = Canvas::new(out::stdout());
+    let mut canvas = Canvas::new(Stdout::new());
     let (mut rate, mut seen, mut problem) = (Rate::default(), first, None);
     loop {
         let size = canvas::size();

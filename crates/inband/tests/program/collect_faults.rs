@@ -76,7 +76,11 @@ fn a_store_whose_directory_is_removed_is_written_again() {
     collector.send(0..10);
     collector.wait_for("stored", 10);
     std::fs::remove_dir_all(folder.path("inband-data")).unwrap();
-    assert_eq!(collector.ask("/readyz").0, 503);
+    let removed = Instant::now();
+    while collector.ask("/readyz").0 != 503 {
+        assert!(removed.elapsed() < Duration::from_secs(5), "/readyz");
+        std::thread::sleep(Duration::from_millis(10));
+    }
     collector.wait_for("stored", 10);
     collector.send(10..20);
     collector.wait_for("stored", 20);

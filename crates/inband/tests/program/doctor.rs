@@ -126,7 +126,8 @@ fn doctor_reads_a_topology_as_a_lab_does() {
     let topology = "\
         name = \"x\"\n\
         switch = [{ name = \"s1\" }, { name = \"s2\" }]\n\
-        link = [{ ends = [\"s1\", \"s2\"] }]\n\
+        host = [{ name = \"h1\", address = \"10.0.1.1/24\" }, { name = \"h2\", address = \"10.0.2.1/24\" }]\n\
+        link = [{ ends = [\"h1\", \"s1\"] }, { ends = [\"s1\", \"s2\"] }, { ends = [\"s2\", \"h2\"] }]\n\
         [collector]\napi = \"127.0.0.1:1\"\n";
     let folder = Folder::new("doctor-lab")
         .with("lab.toml", topology)
@@ -136,7 +137,7 @@ fn doctor_reads_a_topology_as_a_lab_does() {
     let answer: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let mut checks = answer["checks"].as_array().unwrap().iter();
     let lab = checks.find(|check| check["name"] == "lab").unwrap();
-    assert_eq!(lab["found"], "`x`: 2 switches, 0 hosts, 1 links", "{lab}");
+    assert_eq!(lab["found"], "`x`: 2 switches, 2 hosts, 3 links", "{lab}");
 
     let outcome = folder.run("doctor --config wrong.toml");
     assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{outcome:?}");
