@@ -173,7 +173,9 @@ def queues_without_an_id_are_found(demo, browser, events):
         wanted = f"SELECT {', '.join(columns)} FROM observations WHERE {place} ORDER BY time DESC LIMIT 5"
         made = {"queue_occupancy": None, "flow_id": None, "source": None, "egress_timestamp": 77}
         found = [dict(zip(columns, row, strict=True)) for row in sql(demo, wanted)]
-        return rows_of(columns, [{**row, **made} for row in found])
+        # Of the last moment, wherever the packets go now.
+        latest = time.time_ns() - 10**9
+        return rows_of(columns, [{**row, **made, "time": str(latest - at)} for at, row in enumerate(found)])
 
     queried(page, change)
     open_view(page, f"{demo.url}/queue/{node}/{port}/-?live=10s")
@@ -243,14 +245,15 @@ def large_maps_group_themselves(demo, browser, _events):
     """The first answer with over 5,000 nodes leads to groups; tiers come although one request fails."""
     page = browser.page()
     known = demo.json("map?live=1m")
-    many = {name: cells * 1_000 for name, cells in known["nodes"].items()} | {"node": list(range(1, 6_001))}
-    groups = {"name": ["all"], "nodes": [list(range(1, 6_001))], "value": [5], "reports": [1]}
+    number = 1_000 * len(known["nodes"]["node"])
+    many = {name: cells * 1_000 for name, cells in known["nodes"].items()} | {"node": list(range(1, number + 1))}
+    groups = {"name": ["all"], "nodes": [list(range(1, number + 1))], "value": [5], "reports": [1]}
     bundles = {"from": [], "to": [], "links": [], "value": [], "uncertain": []}
     grouped = {**known, "groups": groups, "bundles": bundles}
     found = {**known, "nodes": many}
     answered(page, r"map\?", lambda wanted: grouped if "group" in wanted else found)
     open_view(page, demo.url + "/map")
-    page.get_by_text("6,000 nodes in 1 group").wait_for()
+    page.get_by_text(f"{number:,} nodes in 1 group").wait_for()
     page.unroute_all(behavior="ignoreErrors")
     page.context.close()
     page = browser.page()

@@ -1756,7 +1756,7 @@ function TimeBar() {
       isOther && a4("option", { children: writeSpan(span) }),
       SPANS.map((name) => a4("option", { children: name }, name))
     ] }),
-    a4("button", { onClick: () => step(1), "aria-label": "One span forward", title: "]", disabled: isLatest(), children: "▶" }),
+    a4("button", { onClick: () => step(1), "aria-label": "One span forward", title: "]", "aria-disabled": isLatest(), children: "▶" }),
     a4("button", { onClick: freeze, "aria-pressed": !isLive, title: ".: freeze or go live", children: isLive ? "Freeze" : "Go live" }),
     a4("span", { class: isLive ? "mode" : "mode frozen", children: isLive ? "live" : "frozen" }),
     a4("span", { class: "interval", children: [
@@ -2113,8 +2113,9 @@ function Facts({ facts }) {
 function useFocus(state) {
   const place2 = T2(null);
   const before2 = T2(state);
+  const wasHeld = document.activeElement !== document.body;
   F2(() => {
-    const isLost = document.activeElement === document.body;
+    const isLost = wasHeld && document.activeElement === document.body;
     if (before2.current !== state && (state === "open" || isLost)) place2.current?.focus();
     before2.current = state;
   }, [state]);
@@ -2857,8 +2858,9 @@ function common(now2, then) {
 function Waterfall(props) {
   const { way: way2, other } = props;
   const ends2 = way2.pieces.map((piece) => whiskersOf(piece)?.[1] ?? 0);
-  const all = Math.max(1, way2.end, other?.end ?? 0, ...ends2);
-  const drawn = { ...props, share: (value) => `${100 * Math.max(0, value) / all}%` };
+  const end = Math.max(1, way2.end, other?.end ?? 0);
+  const all = Math.max(end, Math.min(2 * end, Math.max(...ends2)));
+  const drawn = { ...props, share: (value) => `${100 * Math.min(all, Math.max(0, value)) / all}%` };
   return a4("div", { class: "scroll", role: "region", "aria-label": "Waterfall", tabIndex: 0, children: [
     a4("table", { class: "waterfall", children: [
       a4("caption", { children: a4("span", { children: [
@@ -2979,7 +2981,7 @@ function Link({ now: now2, then, share, known: known2, other }) {
       now2 && isUnknown && a4("span", { class: "bar unknown", style: { left: share(start) }, title: why }),
       now2 && !isUnknown && a4($, { children: [
         a4("span", { class: "bar link", style: { left: share(start), width: share(length) } }),
-        a4("span", { class: "bar whisker", style: { left: share(left), width: share(right - left) } })
+        a4("span", { class: "bar whisker", style: { left: share(left), width: `calc(${share(right)} - ${share(left)})` } })
       ] })
     ] }),
     a4("td", { class: "number", children: now2 ? write2(now2) : a4("span", { class: "muted", children: "not taken" }) }),
@@ -3486,6 +3488,7 @@ function worstOf(by2, all) {
 }
 var known = /* @__PURE__ */ new Map();
 var [askedAt3, pause2, seenNodes] = [0, 2e3, 0];
+var failures = 0;
 var asking;
 async function tiersOf(nodes2) {
   if (nodes2 > seenNodes && seenNodes) pause2 = 2e3;
@@ -3496,7 +3499,14 @@ async function tiersOf(nodes2) {
   return known;
 }
 async function learnTiers() {
-  const { columns: columns3 } = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true");
+  const answer = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true").catch((error) => {
+    askedAt3 = Date.now();
+    if (!known.size && !failures++) throw error;
+    pause2 = Math.min(6e4, 2 * pause2);
+  });
+  if (!answer) return;
+  failures = 0;
+  const { columns: columns3 } = answer;
   const seen = /* @__PURE__ */ new Map();
   for (const path of columns3.path) {
     path.forEach((node2, at) => {
@@ -8286,10 +8296,8 @@ function Plot({ times, lane, from, to }) {
       made.destroy();
     };
   }, [lane.name, isDark.value, isUtc.value]);
-  A2(() => {
-    plot.current?.setData([times, lane.values]);
-    plot.current?.root.setAttribute("aria-label", `${lane.name}: ${lane.summary}`);
-  });
+  A2(() => plot.current?.setData([times, lane.values]), [times, lane.values, from, to]);
+  A2(() => plot.current?.root.setAttribute("aria-label", `${lane.name}: ${lane.summary}`));
   return a4("div", { ref: place2, class: "plot" });
 }
 var timeMarks = (_plot, marks, _axis, _space, step3) => marks.map((at) => mark(at, step3));
@@ -8338,7 +8346,7 @@ function options(holder, kept2, colour) {
 
 // src/views/now.tsx
 var TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
-var ASKED = [...TELLING, "microburst", "culprits", "sequence-reset"];
+var ASKED = ["drop", "queue-congestion", "path-change", "microburst", "culprits", "sequence-reset"];
 var RANK = { critical: 3, warning: 2, info: 1 };
 function incidents(events) {
   const groups3 = [];
@@ -8359,12 +8367,12 @@ function incidents(events) {
 }
 function headline(groups3, { isLive, from, end }, counts) {
   if (from >= end) return "This time range is in the future.";
-  if (isLive && totals.value?.received === 0) return "No reports received yet.";
   const steps = counts && balance(counts);
   const lost = steps?.length ? sum(steps.map((step3) => step3.lost)) : void 0;
   const total = lost ? `${plural(lost, "report")} lost` : "no reports lost";
   const losses = counts ? [lost === void 0 ? "lost reports unknown" : total] : [];
   if (!groups3.length) {
+    if (isLive && totals.value?.received === 0 && !counts?.begun) return "No reports received yet.";
     if (counts && !isKept(counts)) return "No history of this time range.";
     const begin = counts?.begun && counts.begun > from ? counts.begun : from;
     const quiet = isLive || counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
@@ -8386,7 +8394,10 @@ async function recent(when, signal) {
   const { isLive, from, to } = range();
   const end = to < now() ? to : now();
   const which = ["severity=warning&limit=200", ...ASKED.map((kind) => `kind=${kind}&limit=100`)];
-  const found = await Promise.all(which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal })));
+  const all = new AbortController();
+  signal.addEventListener("abort", () => all.abort(), { signal: all.signal });
+  const asked = which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal: all.signal }));
+  const found = await Promise.all(asked).finally(() => all.abort());
   const events = [...new Map(found.flat().map((event) => [event.id, event])).values()];
   return { when, isLive, from, end, events };
 }
@@ -8482,12 +8493,20 @@ function useCounts() {
 var isKept = ({ isLive, levels, ledger }) => isLive || levels.length > 0 || ledger.length > 0;
 var endOf = ({ isLive, to }) => isLive && now() > to ? now() : to;
 var seconds = (time) => Number(BigInt(time) / 1000n) / 1e6;
+var totalsOf = /* @__PURE__ */ new WeakMap();
+function pastOf(ledger) {
+  const known2 = totalsOf.get(ledger);
+  if (known2) return known2;
+  const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) }));
+  totalsOf.set(ledger, past);
+  return past;
+}
 function balance(counts) {
   const { isLive, from, ledger } = counts;
   const to = endOf(counts);
   const heard = isLive ? history2.map((one) => ({ at: one.at, accepted: one.totals.accepted, lost: one.totals.lost })) : [];
   const fromLive = heard[0]?.at ?? Infinity;
-  const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
+  const past = pastOf(ledger).filter((row) => row.at < fromLive);
   const all = [...past, ...heard].filter((row) => row.at >= seconds(from) - 20 && row.at <= seconds(to));
   const steps = all.slice(1).map((row, at) => ({ ...row, before: all[at] }));
   const counted2 = steps.filter(({ at, accepted, before: before2 }) => accepted >= before2.accepted && at > before2.at);
@@ -8499,7 +8518,11 @@ function Lines(counts) {
   const to = endOf(counts);
   const steps = balance(counts);
   const [times, rates, losses] = [steps.map((step3) => step3.at), steps.map((step3) => step3.rate), steps.map((step3) => step3.lost)];
-  const [latency, depth, drops] = ["latency", "depth", "drops"].map((name) => levels.map((row) => row[name] === null ? null : Number(row[name])));
+  const [latency, depth, drops] = w2(
+    () => ["latency", "depth", "drops"].map((name) => levels.map((row) => row[name] === null ? null : Number(row[name]))),
+    [levels]
+  );
+  const moments = w2(() => levels.map((row) => seconds(row.t)), [levels]);
   const highest = (values) => values.reduce((a5, b3) => b3 !== null && (a5 === null || b3 > a5) ? b3 : a5, null);
   const lost = sum(losses);
   const level = (name, values, write2, colour) => {
@@ -8516,7 +8539,7 @@ function Lines(counts) {
   const window2 = { from: seconds(from), to: seconds(to) };
   return a4("section", { "aria-label": "Over time", children: [
     a4(Lanes, { times, lanes: upper, ...window2, isUpper: levels.length > 0 }),
-    levels.length > 0 && a4(Lanes, { times: levels.map((row) => seconds(row.t)), lanes: lower, ...window2 })
+    levels.length > 0 && a4(Lanes, { times: moments, lanes: lower, ...window2 })
   ] });
 }
 
@@ -8690,7 +8713,7 @@ var LATE = 500000000n;
 async function samples(node2, port2, queue, from, to, signal) {
   const is = (column, value) => /^\d{1,5}$/.test(value) ? `${column} = ${value}` : `${column} IS NULL`;
   const one = queue ? `AND ${is("queue_id", queue)}` : "";
-  const text = `SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} ${one} ORDER BY time LIMIT ${MOST5}`;
+  const text = `SELECT time, egress_timestamp, queue_id, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} ${one} AND (queue_occupancy IS NOT NULL OR hop_latency IS NOT NULL) ORDER BY time LIMIT ${MOST5}`;
   const [rows, events, culprits] = await Promise.all([
     sql(text, signal),
     ask(`events?limit=200&kind=queue-congestion&node=${node2}&from=${from}&to=${to}`, { signal }),
@@ -8759,6 +8782,7 @@ function stack(found, many, kept2) {
     const sample = found.samples[deepest];
     let counted2 = 0;
     for (let at = deepest; at >= 0 && found.samples[at].at >= sample.at - (sample.latency ?? 0); at--) {
+      if (found.samples[at].row.queue_id !== sample.row.queue_id) continue;
       parts[Math.min(kept2, found.samples[at].flow)] += 1;
       counted2 += 1;
     }

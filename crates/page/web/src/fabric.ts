@@ -167,6 +167,7 @@ export function worstOf(by: By, all: { values: Values }[]): number | null {
 
 let known = new Map<number, number>();
 let [askedAt, pause, seenNodes] = [0, 2_000, 0];
+let failures = 0;
 let asking: Promise<void> | undefined;
 
 /** The usual distance of nodes from the edge, by flows' paths; fetched ever more rarely, but after growth. */
@@ -181,7 +182,15 @@ async function tiersOf(nodes: number): Promise<Map<number, number>> {
 }
 
 async function learnTiers() {
-  const { columns } = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true");
+  const answer = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true").catch((error) => {
+    askedAt = Date.now();
+    // The first time, the whole map is asked for again soon; after that, it is shown without tiers.
+    if (!known.size && !failures++) throw error;
+    pause = Math.min(60_000, 2 * pause);
+  });
+  if (!answer) return;
+  failures = 0;
+  const { columns } = answer;
   const seen = new Map<number, Map<number, number>>();
   for (const path of columns.path as number[][]) {
     path.forEach((node, at) => {

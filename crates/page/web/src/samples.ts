@@ -45,9 +45,11 @@ export async function samples(node: number, port: string, queue: string, from: N
   const is = (column: string, value: string) => (/^\d{1,5}$/.test(value) ? `${column} = ${value}` : `${column} IS NULL`);
   const one = queue ? `AND ${is("queue_id", queue)}` : "";
   const text =
-    "SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, " +
+    "SELECT time, egress_timestamp, queue_id, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, " +
     `reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node} ` +
-    `AND ${is("egress_interface", port)} ${one} ORDER BY time LIMIT ${MOST}`;
+    // Reports of dropped packets may show neither.
+    `AND ${is("egress_interface", port)} ${one} AND (queue_occupancy IS NOT NULL OR hop_latency IS NOT NULL) ` +
+    `ORDER BY time LIMIT ${MOST}`;
   const [rows, events, culprits] = await Promise.all([
     sql(text, signal),
     ask(`events?limit=200&kind=queue-congestion&node=${node}&from=${from}&to=${to}`, { signal }) as Promise<any[]>,
@@ -126,6 +128,8 @@ export function stack(found: Samples, many: number, kept: number): { depth: numb
     const sample = found.samples[deepest]!;
     let counted = 0;
     for (let at = deepest; at >= 0 && found.samples[at]!.at >= sample.at - (sample.latency ?? 0); at--) {
+      // Packets of other queues did not make it wait.
+      if (found.samples[at]!.row.queue_id !== sample.row.queue_id) continue;
       parts[Math.min(kept, found.samples[at]!.flow)] += 1;
       counted += 1;
     }

@@ -9,9 +9,10 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 export function useFocus<T extends HTMLElement>(state: "closed" | "open" | "done") {
   const place = useRef<T>(null);
   const before = useRef(state);
+  const wasHeld = document.activeElement !== document.body;
   useLayoutEffect(() => {
     // The focused element is removed with its form.
-    const isLost = document.activeElement === document.body;
+    const isLost = wasHeld && document.activeElement === document.body;
     if (before.current !== state && (state === "open" || isLost)) place.current?.focus();
     before.current = state;
   }, [state]);

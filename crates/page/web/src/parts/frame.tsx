@@ -76,7 +76,7 @@ export function TimeBar() {
           <option key={name}>{name}</option>
         ))}
       </select>
-      <button onClick={() => step(1)} aria-label="One span forward" title="]" disabled={isLatest()}>▶</button>
+      <button onClick={() => step(1)} aria-label="One span forward" title="]" aria-disabled={isLatest()}>▶</button>
       <button onClick={freeze} aria-pressed={!isLive} title=".: freeze or go live">
         {isLive ? "Freeze" : "Go live"}
       </button>

@@ -84,10 +84,8 @@ function Plot({ times, lane, from, to }: { times: number[]; lane: Lane; from: nu
       made.destroy();
     };
   }, [lane.name, isDark.value, isUtc.value]);
-  useEffect(() => {
-    plot.current?.setData([times, lane.values]);
-    plot.current?.root.setAttribute("aria-label", `${lane.name}: ${lane.summary}`);
-  });
+  useEffect(() => plot.current?.setData([times, lane.values]), [times, lane.values, from, to]);
+  useEffect(() => plot.current?.root.setAttribute("aria-label", `${lane.name}: ${lane.summary}`));
   return <div ref={place} class="plot" />;
 }
 

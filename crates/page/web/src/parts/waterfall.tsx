@@ -34,10 +34,11 @@ interface Drawn extends Props {
 
 export function Waterfall(props: Props) {
   const { way, other } = props;
-  // Whiskers may reach beyond the last piece.
+  // Whiskers may reach beyond the last piece, and are cut where they would leave no room for it.
   const ends = way.pieces.map((piece) => whiskersOf(piece)?.[1] ?? 0);
-  const all = Math.max(1, way.end, other?.end ?? 0, ...ends);
-  const drawn = { ...props, share: (value: number) => `${(100 * Math.max(0, value)) / all}%` };
+  const end = Math.max(1, way.end, other?.end ?? 0);
+  const all = Math.max(end, Math.min(2 * end, Math.max(...ends)));
+  const drawn = { ...props, share: (value: number) => `${(100 * Math.min(all, Math.max(0, value))) / all}%` };
   return (
     <div class="scroll" role="region" aria-label="Waterfall" tabIndex={0}>
       <table class="waterfall">
@@ -164,7 +165,7 @@ function Link({ now, then, share, known, other }: Drawn & { now: LinkPiece | und
         {now && !isUnknown && (
           <>
             <span class="bar link" style={{ left: share(start), width: share(length) }} />
-            <span class="bar whisker" style={{ left: share(left), width: share(right - left) }} />
+            <span class="bar whisker" style={{ left: share(left), width: `calc(${share(right)} - ${share(left)})` }} />
           </>
         )}
       </td>

@@ -1,5 +1,7 @@
 // Now: the current state in one sentence, the incidents, and lanes over one time axis.
 
+import { useMemo } from "preact/hooks";
+
 import { go, href } from "../address";
 import { depthOfAny } from "../about";
 import { ask, now, sql } from "../api";
@@ -26,7 +28,7 @@ interface Incident {
 const TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
 
 /** Kinds whose events may be mere information: asked for one by one, lest frequent kinds crowd them out. */
-const ASKED = [...TELLING, "microburst", "culprits", "sequence-reset"];
+const ASKED = ["drop", "queue-congestion", "path-change", "microburst", "culprits", "sequence-reset"];
 
 const RANK: Record<string, number> = { critical: 3, warning: 2, info: 1 };
 
@@ -52,12 +54,12 @@ export function incidents(events: any[]): Incident[] {
 /** The latest incident, in words; without one, how long there was none, as far as that is known. */
 function headline(groups: Incident[], { isLive, from, end }: Found, counts: Counts | undefined): string {
   if (from >= end) return "This time range is in the future.";
-  if (isLive && totals.value?.received === 0) return "No reports received yet.";
   const steps = counts && balance(counts);
   const lost = steps?.length ? sum(steps.map((step) => step.lost)) : undefined;
   const total = lost ? `${plural(lost, "report")} lost` : "no reports lost";
   const losses = counts ? [lost === undefined ? "lost reports unknown" : total] : [];
   if (!groups.length) {
+    if (isLive && totals.value?.received === 0 && !counts?.begun) return "No reports received yet.";
     if (counts && !isKept(counts)) return "No history of this time range.";
     const begin = counts?.begun && counts.begun > from ? counts.begun : from;
     const quiet = isLive || counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
@@ -91,7 +93,11 @@ async function recent(when: string, signal: AbortSignal): Promise<Found> {
   const { isLive, from, to } = range();
   const end = to < now() ? to : now();
   const which = ["severity=warning&limit=200", ...ASKED.map((kind) => `kind=${kind}&limit=100`)];
-  const found: any[][] = await Promise.all(which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal })));
+  // Where one fails, the others are of no use.
+  const all = new AbortController();
+  signal.addEventListener("abort", () => all.abort(), { signal: all.signal });
+  const asked = which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal: all.signal }));
+  const found: any[][] = await Promise.all(asked).finally(() => all.abort());
   const events = [...new Map(found.flat().map((event) => [event.id, event])).values()];
   return { when, isLive, from, end, events };
 }
@@ -236,12 +242,23 @@ interface Step {
   lost: number;
 }
 
+/** The totals of the ledger's rows, which stay the same between two answers. */
+const totalsOf = new WeakMap<any[], { at: number; accepted: number; lost: number }[]>();
+
+function pastOf(ledger: any[]) {
+  const known = totalsOf.get(ledger);
+  if (known) return known;
+  const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) }));
+  totalsOf.set(ledger, past);
+  return past;
+}
+
 function balance(counts: Counts): Step[] {
   const { isLive, from, ledger } = counts;
   const to = endOf(counts);
   const heard = isLive ? history.map((one) => ({ at: one.at, accepted: one.totals.accepted!, lost: one.totals.lost! })) : [];
   const fromLive = heard[0]?.at ?? Infinity;
-  const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
+  const past = pastOf(ledger).filter((row) => row.at < fromLive);
   const all = [...past, ...heard].filter((row) => row.at >= seconds(from) - 20 && row.at <= seconds(to));
   const steps = all.slice(1).map((row, at) => ({ ...row, before: all[at]! }));
   // Totals restart with the collector.
@@ -257,7 +274,11 @@ function Lines(counts: Counts & { heard: Totals | undefined }) {
   const to = endOf(counts);
   const steps = balance(counts);
   const [times, rates, losses] = [steps.map((step) => step.at), steps.map((step) => step.rate), steps.map((step) => step.lost)];
-  const [latency, depth, drops] = ["latency", "depth", "drops"].map((name) => levels.map((row) => (row[name] === null ? null : Number(row[name]))));
+  const [latency, depth, drops] = useMemo(
+    () => ["latency", "depth", "drops"].map((name) => levels.map((row) => (row[name] === null ? null : Number(row[name])))),
+    [levels],
+  );
+  const moments = useMemo(() => levels.map((row) => seconds(row.t)), [levels]);
   const highest = (values: (number | null)[]) => values.reduce<number | null>((a, b) => (b !== null && (a === null || b > a) ? b : a), null);
   const lost = sum(losses);
   const level = (name: string, values: (number | null)[], write: (value: number) => string, colour: string): Lane => {
@@ -275,7 +296,7 @@ function Lines(counts: Counts & { heard: Totals | undefined }) {
   return (
     <section aria-label="Over time">
       <Lanes times={times} lanes={upper} {...window} isUpper={levels.length > 0} />
-      {levels.length > 0 && <Lanes times={levels.map((row) => seconds(row.t))} lanes={lower} {...window} />}
+      {levels.length > 0 && <Lanes times={moments} lanes={lower} {...window} />}
     </section>
   );
 }
