@@ -37,7 +37,7 @@ use crate::timer::Timer;
 use self::abi::{Handed, PortSettings, Settings, narrowest};
 use self::counters::KernelCounters;
 use self::drops::{Dropped, Drops};
-use self::fast_path::{FastPath, is_whole_without_int};
+use self::fast_path::FastPath;
 use self::programs::Programs;
 use self::way::{QUEUE_FRAMES, Way};
 
@@ -91,15 +91,14 @@ impl KernelSwitch {
         let mut way = Way::open(netlink)?;
         let mut programs = Programs::load()?;
         programs.configure(&Settings::new(config, way.engine, Clock::Realtime.offset().ns))?;
-        // Until other devices are known, packets keep INT that they could not do without.
-        let narrowest = if is_whole_without_int(config) { narrowest(devices.iter()) } else { u32::MAX };
+        let narrowest = narrowest(devices.iter());
         for ((interface, device), number) in config.interfaces.iter().zip(&devices).zip(0..) {
             let settings = PortSettings::new(interface, device, number).with_narrowest(narrowest);
             programs.set_port(device.index, &settings)?;
         }
         // The engine is ready before the first packet is passed to it; sinks are attached before sources.
         devices.iter().try_for_each(|device| programs.attach(device.index))?;
-        let fast_path = FastPath::start(config, &mut programs, &mut way)?;
+        let fast_path = FastPath::start(config, &mut programs, &mut way.netlink)?;
         let ports = config.interfaces.iter().zip(devices);
         let ports = ports.map(|(interface, device)| {
             let id = interface.id;

@@ -42,10 +42,6 @@ pub struct Status {
     /// by device.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub xdp: BTreeMap<String, String>,
-    /// Where Linux forwards: whether packets with INT that are longer than the narrowest interface's MTU pass
-    /// the stack without INT; `off` with the reason.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub long_packets: String,
     /// Where Linux forwards: this node's metadata, and what is not available.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<&'static str, &'static str>,

@@ -146,9 +146,6 @@ fn announce(config: &NodeConfig, status: &Status) {
                 "note: `rate` and `queue_bytes` (interface {id}) are for the engine; the device's qdisc decides"
             );
         }
-        if status.long_packets != "on" {
-            note!("packets longer than an interface's MTU are not forwarded, {}", status.long_packets);
-        }
         if status.drop_reasons != "on" {
             note!("drops of Linux are not reported, {}", status.drop_reasons);
         }

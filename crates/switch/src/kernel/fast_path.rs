@@ -7,12 +7,11 @@ use inband_linux::device::{self, Device};
 use inband_linux::netlink::Netlink;
 use inband_linux::xdp::{self, XdpMode};
 use inband_node::NodeConfig;
-use inband_node::config::{EncapsulationKind, Xdp};
+use inband_node::config::Xdp;
 
 use super::abi::{PortSettings, narrowest};
 use super::obstacle::{Facts, Obstacle};
 use super::programs::Programs;
-use super::way::Way;
 use crate::error::SwitchError;
 
 /// The fast path; its programs are detached when this value is dropped.
@@ -22,10 +21,6 @@ pub(super) struct FastPath {
     /// Why the kernel refuses the program altogether.
     refusal: Option<String>,
     lanes: Vec<Lane>,
-    /// Index of the device to the engine.
-    engine: u32,
-    /// A device, not an interface, by which packets could leave that are not whole without INT.
-    elsewhere: Option<String>,
 }
 
 /// The fast path on one interface.
@@ -51,9 +46,8 @@ impl FastPath {
     pub(super) fn start(
         config: &NodeConfig,
         programs: &mut Programs,
-        way: &mut Way,
+        netlink: &mut Netlink,
     ) -> Result<Self, SwitchError> {
-        let netlink = &mut way.netlink;
         let mode = config.switch.xdp;
         let refusal = match mode {
             Xdp::Off => None,
@@ -69,8 +63,7 @@ impl FastPath {
             let off = || Some(Obstacle::Off);
             Lane { name, index, link: None, refusal: None, from: off(), to: off() }
         });
-        let (lanes, engine) = (lanes.collect(), way.engine.device);
-        let mut started = Self { mode, refusal, lanes, engine, elsewhere: None };
+        let mut started = Self { mode, refusal, lanes: lanes.collect() };
         started.update(config, programs, netlink, &all)?;
         match started.lanes.iter().find_map(|lane| Some((&lane.name, lane.refusal.as_ref()?))) {
             Some((name, refusal)) if is_demanded(mode) => {
@@ -101,11 +94,7 @@ impl FastPath {
         }
         let mode = self.mode;
         let device_of = |index: u32| all.iter().find(|device| device.index == index);
-        self.elsewhere = self.find_elsewhere(config, all).map(|device| device.name.clone());
-        let narrowest = match self.elsewhere {
-            Some(_) => u32::MAX,
-            None => narrowest(self.lanes.iter().filter_map(|lane| device_of(lane.index))),
-        };
+        let narrowest = narrowest(self.lanes.iter().filter_map(|lane| device_of(lane.index)));
         for ((lane, interface), number) in self.lanes.iter_mut().zip(&config.interfaces).zip(0..) {
             let Some(device) = device_of(lane.index) else { continue };
             let takes = || mode == Xdp::Generic || xdp::takes_redirected(device.index).unwrap_or(false);
@@ -120,24 +109,6 @@ impl FastPath {
             programs.set_port(device.index, &settings)?;
         }
         Ok(())
-    }
-
-    /// A device by which packets could leave past the programs, if they are not whole without INT.
-    fn find_elsewhere<'a>(&self, config: &NodeConfig, all: &'a [Device]) -> Option<&'a Device> {
-        let is_passed_by = |device: &&Device| {
-            let is_known = [LOOPBACK, self.engine].contains(&device.index)
-                || self.lanes.iter().any(|lane| lane.index == device.index);
-            device.is_running && !is_known && !DEVICES_OF_PORTS.contains(&device.kind.as_str())
-        };
-        all.iter().find(is_passed_by).filter(|_| !is_whole_without_int(config))
-    }
-
-    /// Whether packets too long for the narrowest interface pass the stack without INT, or why not.
-    pub(super) fn long_packets(&self) -> String {
-        match &self.elsewhere {
-            None => "on".to_owned(),
-            Some(name) => format!("off: {name} is up and no interface of the switch"),
-        }
     }
 
     /// Attaches the program where it may run but does not, if packets can use it at all: from one interface
@@ -183,16 +154,6 @@ impl FastPath {
         self.lanes.iter().map(|lane| (lane.name.clone(), words(lane))).collect()
     }
 }
-
-/// Whether a packet is readable for others without its INT; else its port or protocol indicates INT.
-pub(super) fn is_whole_without_int(config: &NodeConfig) -> bool {
-    matches!(config.encapsulation.kind(), EncapsulationKind::Dscp | EncapsulationKind::ProbeMarker)
-}
-
-/// The index of the loopback device.
-const LOOPBACK: u32 = 1;
-/// Kinds of devices that send by others, which are listed, too.
-const DEVICES_OF_PORTS: [&str; 4] = ["bridge", "bond", "team", "vrf"];
 
 /// Whether the switch must not run without it.
 fn is_demanded(mode: Xdp) -> bool {

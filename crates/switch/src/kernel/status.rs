@@ -54,7 +54,6 @@ impl KernelSwitch {
             ]
             .into(),
             xdp: self.fast_path.words(),
-            long_packets: self.fast_path.long_packets(),
             kernel_drops: self.kernel_drops(),
             drop_reasons: match &self.drops {
                 Ok(_) => "on".to_owned(),

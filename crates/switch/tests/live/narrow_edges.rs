@@ -1,9 +1,6 @@
 //! Links between switches carry longer packets than those to hosts.
 
-use inband_linux::device;
 use inband_linux::frames::{Batch, FrameSocket};
-use inband_linux::netlink::Netlink;
-use inband_linux::veth::{self, End};
 
 use crate::kernel::{
     KINDS, assert_is_balanced, bridge, config, exchange, node, plain_frame, socket, through,
@@ -97,42 +94,6 @@ fn packets_with_int_mx_pass_an_edge_that_is_too_narrow_for_int() {
         }
         let status = switch.stop();
         assert_eq!(outcome(&status, "stripped"), frames.len() as u64, "{kind}: {status:?}");
-    }
-}
-
-#[test]
-fn packets_that_could_leave_elsewhere_keep_int_that_they_could_not_do_without() {
-    let Some(world) = World::new() else { return };
-    let (from, to) = narrow_bridge(&world);
-    for device in ["one", "two"] {
-        world.inside(FIRST, || {
-            let mut netlink = Netlink::open().unwrap();
-            if device == "one" {
-                let end = |name| End { name, namespace: None, address: None, mtu: None };
-                veth::create(&mut netlink, [end("one"), end("two")]).unwrap();
-            }
-            let index = device::find(&mut netlink, device).unwrap().unwrap().index;
-            device::set_up(&mut netlink, index, true).unwrap();
-        });
-    }
-    let mut batch = Batch::new();
-    for (kind, is_whole) in [("dscp", true), ("udp", false)] {
-        let switch = world.switch_of(FIRST, &config(12, kind, &["right"], 2_000, ""));
-        let frame = long_frames(kind, 0).remove(0);
-
-        if is_whole {
-            assert!(exchange(&from, &to, &frame, &mut batch).is_some(), "{kind}");
-        } else {
-            assert_eq!(from.send(std::iter::once(frame.as_slice())).unwrap(), 1);
-        }
-        // A packet behind it is the next to arrive.
-        let short = plain_frame(100, 17, true, 9);
-        assert_eq!(exchange(&from, &to, &short, &mut batch), Some(short), "{kind}");
-
-        let status = switch.stop();
-        assert_eq!(outcome(&status, "stripped") == 1, is_whole, "{kind}: {status:?}");
-        assert_eq!(status.long_packets == "on", is_whole, "{status:?}");
-        assert!(is_whole || status.long_packets.starts_with("off: "), "{status:?}");
     }
 }
 
