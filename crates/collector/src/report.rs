@@ -178,7 +178,9 @@ pub(crate) fn read(
     } else if let Some(location) = location {
         reading.origin = Origin::MxReport;
         reading.number = reporter.numbering.and_then(|numbering| numbering.read(packet, location));
-        reading.identity = reading.identity.or(reading.number.map(PacketIdentity::Number));
+        // A source that does not number its packets leaves the word 0.
+        let number = reading.number.filter(|number| *number != 0);
+        reading.identity = reading.identity.or(number.map(PacketIdentity::Number));
     }
     if reporter.node_id != NodeId::NOT_AVAILABLE {
         hops.add(1)[0] = read_own(reporter, report);

@@ -221,6 +221,22 @@ fn a_burst_whose_reports_are_cut_short_by_the_quota_is_no_microburst() {
 }
 
 #[test]
+fn a_queue_that_bursts_again_and_again_has_its_quota_anew_each_time() {
+    let congestion = CongestionSettings { quota: 5, ..CongestionSettings::default() };
+    let mut lab = congested(congestion, 3);
+    let packet = plain_packet(&flow(1), 64);
+    for _ in 0..30 {
+        lab.wait(Nanos::from_millis(60));
+        for _ in 0..3 {
+            lab.report(5, &Draft { congested_queue: true, ..node_report(&packet, hop(5, 900, 9)) });
+        }
+    }
+    assert_eq!(phases(&lab.events(EventKind::MicroburstStorm)), [Phase::Begin]);
+    let storms = lab.collector.active_events().filter(|view| view.event.kind() == EventKind::MicroburstStorm);
+    assert_eq!(storms.count(), 1);
+}
+
+#[test]
 fn an_episode_that_ends_by_silence_says_so() {
     let mut lab = congested(CongestionSettings::default(), 3);
     lab.wait(Nanos::from_millis(20));

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inband_model::Names;
 
@@ -70,6 +70,8 @@ struct Shared {
     news: Condvar,
     /// No more messages will be appended.
     is_closed: AtomicBool,
+    /// Since when the oldest messages cannot be read.
+    unread_since: Mutex<Option<Instant>>,
     tally: Arc<Tally>,
     ending: Arc<Ending>,
 }
@@ -107,6 +109,7 @@ fn run(spool: Spool, broker: impl Broker, names: &Names, work: Work<Message>) {
         spool: Mutex::new(spool),
         news: Condvar::new(),
         is_closed: AtomicBool::new(false),
+        unread_since: Mutex::default(),
         tally,
         ending,
     });
@@ -231,6 +234,7 @@ impl Shared {
                 }
                 Ok(entries) => match Batch::of(&spool.id(), &entries) {
                     Some(batch) => {
+                        self.note_read();
                         spool.hold(true);
                         return Next::Item(batch);
                     }
@@ -239,7 +243,7 @@ impl Shared {
                         self.tally.count_failed(Failure::Disk, 1);
                     }
                 },
-                Err(error) if !is_lost(&error) => {
+                Err(error) if !is_lost(&error) && self.may_be_read_later(&error) => {
                     // The file may be intact: too many may be open, or a disk may not answer.
                     drop(spool);
                     let why = format!("cannot read the spool: {error}");
@@ -248,12 +252,26 @@ impl Shared {
                     return Next::Nothing;
                 }
                 Err(error) => {
+                    self.note_read();
+                    spool.hold(false);
                     let lost = spool.skip();
                     self.tally.count_failed(Failure::Disk, lost);
                     self.tally.note_answer(&Answer::Refused(format!("cannot read the spool: {error}")));
                 }
             }
         }
+    }
+
+    /// Whether messages that cannot be read now may be later: for as long as there are too few descriptors or
+    /// too little memory, and otherwise for a while.
+    fn may_be_read_later(&self, error: &io::Error) -> bool {
+        let mut since = self.unread_since.lock().unwrap_or_else(PoisonError::into_inner);
+        let elapsed = since.get_or_insert_with(Instant::now).elapsed();
+        error.raw_os_error().is_some_and(|error| SHORTAGES.contains(&error)) || elapsed < UNREAD_FOR
+    }
+
+    fn note_read(&self) {
+        *self.unread_since.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Removes all messages below this number from the spool; counts them as exported, or as failed.
@@ -314,6 +332,10 @@ fn decode(spool: &str, entry: &Entry) -> Option<Parcel> {
 const MAX_KEY_BYTES: usize = 1_024;
 /// How long a thread waits for messages before it checks again.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// The error numbers of Linux for too little memory and too many open files: `ENOMEM`, `ENFILE`, `EMFILE`.
+const SHORTAGES: [i32; 3] = [12, 23, 24];
+/// How long messages are kept that a disk does not give back.
+const UNREAD_FOR: Duration = Duration::from_secs(60);
 /// Bytes that are appended at once, about.
 const MAX_BYTES: usize = 1 << 20;
 /// Messages per batch.

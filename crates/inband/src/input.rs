@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Error};
+use anyhow::{Context, Error, anyhow};
 use inband_capture::{Format, Interface, Reader, Record};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -18,6 +18,7 @@ pub(crate) struct Input {
     pub(crate) name: String,
     /// Whether to end before the capture does.
     stop: Arc<AtomicBool>,
+    is_file: bool,
     reader: Reader<BufReader<Box<dyn Read>>>,
 }
 
@@ -25,32 +26,47 @@ impl Input {
     /// Opens the capture and reads its header.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let (name, file) = open(path)?;
-        Self::read_header(name, Box::new(file), Arc::default())
+        Self::read_header(name, Box::new(file), true, Arc::default())
     }
 
     /// Like [`Input::open`]; once `stop` is set, a pipe ends where nothing can be read at once.
     pub(crate) fn open_until(path: &Path, stop: &Arc<AtomicBool>) -> Result<Self, Error> {
         let (name, file) = open(path)?;
         if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            return Self::read_header(name, Box::new(file), Arc::clone(stop));
+            return Self::read_header(name, Box::new(file), true, Arc::clone(stop));
         }
-        Self::read_header(name, Box::new(Pipe { file, stop: Arc::clone(stop) }), Arc::clone(stop))
+        let pipe = Pipe { file, stop: Arc::clone(stop) };
+        Self::read_header(name, Box::new(pipe), false, Arc::clone(stop))
     }
 
-    fn read_header(name: String, source: Box<dyn Read>, stop: Arc<AtomicBool>) -> Result<Self, Error> {
+    fn read_header(
+        name: String,
+        source: Box<dyn Read>,
+        is_file: bool,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, Error> {
         let source = BufReader::with_capacity(BUFFER_BYTES, source);
-        let reader = Reader::new(source).with_context(|| name.clone())?;
-        Ok(Self { name, stop, reader })
+        let reader = Reader::new(source).with_context(|| match stop.load(Ordering::Relaxed) {
+            true => format!("stopped before {name} began"),
+            false => name.clone(),
+        })?;
+        Ok(Self { name, stop, is_file, reader })
     }
 
-    /// Reads the next record; returns false at the end, and once it is to stop.
+    /// # Errors
+    /// The capture is a file, and is not to be read to its end. A pipe ends where it is to stop.
+    pub(crate) fn check_stopped(&self) -> Result<(), Error> {
+        let is_cut = self.is_file && self.stop.load(Ordering::Relaxed);
+        if is_cut { Err(anyhow!("{}: stopped before its end", self.name)) } else { Ok(()) }
+    }
+
+    /// Reads the next record; returns false at the end.
     pub(crate) fn read_record(&mut self, record: &mut Record) -> Result<bool, Error> {
-        let read = self.reader.read_record(record);
-        if self.stop.load(Ordering::Relaxed) {
+        match self.reader.read_record(record) {
             // A record may have been cut short by that.
-            return Ok(false);
+            Err(_) if self.stop.load(Ordering::Relaxed) => Ok(false),
+            read => read.with_context(|| self.name.clone()),
         }
-        read.with_context(|| self.name.clone())
     }
 
     /// Whether the next record has to be waited for, or the capture is at its end.

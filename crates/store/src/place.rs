@@ -271,11 +271,13 @@ fn has_rows(root: &Path) -> bool {
     about.map_or_else(|error| error.kind() != ErrorKind::NotFound, |_| true)
 }
 
-/// Whether a directory contains logs or segments, as far as it can be read.
+/// Whether a directory is a store's, with logs or segments, as far as it can be read.
 fn has_history(root: &Path) -> bool {
     let has_entries = |path: &Path| fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
     let tables = shapes().iter().map(|shape| root.join(shape.name)).collect::<Vec<_>>();
-    has_entries(&layout::log_directory(root)) || tables.iter().any(|table| has_entries(table))
+    // A segment that was being written when the directory was moved away makes only its own directories.
+    layout::lock_file(root).exists()
+        && (has_entries(&layout::log_directory(root)) || tables.iter().any(|table| has_entries(table)))
 }
 
 /// Whether the file with this name has this device and inode.

@@ -1,5 +1,6 @@
 //! Removal of segments by age and total size.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -11,8 +12,11 @@ use crate::error::StoreError;
 use crate::layout::{self, SegmentFile};
 use crate::settings::StoreSettings;
 
-/// Removes segments that are too old, then the oldest ones until the rest fits: first of the tables that grow
-/// with the traffic, and only then of events and roll-ups; returns how many.
+/// Removes segments that are too old, then the oldest ones until the rest fits; returns how many.
+///
+/// While the tables that grow with the traffic take more than a quarter of the maximum size, the oldest segments
+/// are theirs, so that events and roll-ups of the past stay; after that they are those of any table, so that
+/// the latest rows stay, too.
 ///
 /// Hours in the future, after a clock was set back, count as young.
 pub(crate) fn apply(settings: &StoreSettings, now: Nanos) -> Result<u64, StoreError> {
@@ -25,17 +29,27 @@ pub(crate) fn apply(settings: &StoreSettings, now: Nanos) -> Result<u64, StoreEr
             if file.hour.end() <= oldest {
                 removed += remove(&settings.path, &file)?;
             } else {
-                kept.push((!LARGE.contains(&shape.name), file));
+                kept.push((LARGE.contains(&shape.name), file));
             }
         }
     }
-    kept.sort_by_key(|(is_small, file)| (*is_small, file.hour, file.generation));
-    let mut bytes: u64 = kept.iter().map(|(_, file)| file.bytes).sum();
-    for (_, file) in kept {
-        if bytes <= settings.max_size_bytes {
-            break;
-        }
+    kept.sort_by_key(|(_, file)| (file.hour, file.generation));
+    let of = |is_wanted: fn(bool) -> bool| -> u64 {
+        kept.iter().filter(|(is_large, _)| is_wanted(*is_large)).map(|(_, file)| file.bytes).sum()
+    };
+    let (mut bytes, mut large_bytes) = (of(|_| true), of(|is_large| is_large));
+    let (large, small): (Vec<_>, Vec<_>) = kept.into_iter().partition(|(is_large, _)| *is_large);
+    let (mut large, mut small) = (VecDeque::from(large), VecDeque::from(small));
+    while bytes > settings.max_size_bytes {
+        let is_large_older = match (large.front(), small.front()) {
+            (Some((_, large)), Some((_, small))) => large.hour <= small.hour,
+            (large, _) => large.is_some(),
+        };
+        let takes_most = !large.is_empty() && large_bytes > settings.max_size_bytes / 4;
+        let from = if takes_most || is_large_older { &mut large } else { &mut small };
+        let Some((is_large, file)) = from.pop_front() else { break };
         bytes -= file.bytes;
+        large_bytes -= if is_large { file.bytes } else { 0 };
         removed += remove(&settings.path, &file)?;
     }
     Ok(removed)

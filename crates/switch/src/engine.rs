@@ -212,7 +212,10 @@ impl Switch {
     fn check_device(&self, port: usize) -> Result<(), SwitchError> {
         let Some(port) = self.ports.get(port) else { return Ok(()) };
         let fault = || SwitchError::system(format!("receive frames of {}", port.device.name));
-        let all = Netlink::open().and_then(|mut netlink| device::all(&mut netlink)).map_err(fault())?;
+        let all = match Netlink::open().and_then(|mut netlink| device::all(&mut netlink)) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return Ok(()),
+            all => all.map_err(fault())?,
+        };
         if all.iter().any(|device| device.index == port.device.index) {
             return Ok(());
         }

@@ -186,7 +186,11 @@ impl KernelSwitch {
 
     /// Checks that the interfaces still exist, and updates which packets may bypass the stack.
     fn check_devices(&mut self) -> Result<(), SwitchError> {
-        let all = device::all(&mut self.way.netlink).map_err(SwitchError::system("list the devices"))?;
+        let all = match device::all(&mut self.way.netlink) {
+            // The next look comes soon.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            all => all.map_err(SwitchError::system("list the devices"))?,
+        };
         let is_there = |port: &Port| all.iter().any(|device| device.index == port.device.index);
         match self.ports.iter().find(|port| !is_there(port)) {
             Some(port) => {

@@ -165,8 +165,11 @@ impl Correlator {
         let entry = &mut self.network.flows[flow];
         let upstream = path.map(|path| Upstream { path, seen_at: sighting.now, latest: place });
         let before = std::mem::replace(&mut entry.upstream, upstream);
-        let known =
-            entry.path.filter(|path| self.network.paths[*path].path.hops().starts_with(self.trail.hops()));
+        // A partial path of just these hops is confirmed below.
+        let known = entry.path.filter(|path| {
+            let hops = self.network.paths[*path].path.hops();
+            hops.starts_with(self.trail.hops()) && (entry.path_is_whole || hops.len() > sighting.hops.len())
+        });
         if let Some(known) = known {
             self.handle_times(flow, known, 0, sighting, outbox);
         }

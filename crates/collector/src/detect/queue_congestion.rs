@@ -245,7 +245,7 @@ impl Queue {
 
     fn step(&self, utilization: Option<u32>, change: CongestionChange) -> Next {
         let Self { index, place, units, .. } = *self;
-        let is_truncated = self.episode.as_ref().is_some_and(Episode::is_truncated);
+        let is_truncated = self.episode.as_ref().is_some_and(Episode::is_cut_short);
         Next::Step(CongestionStep { queue: index, place, units, utilization, is_truncated, change })
     }
 }

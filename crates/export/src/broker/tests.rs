@@ -97,6 +97,7 @@ fn a_spool_that_cannot_be_read_for_a_while_keeps_its_messages() {
         spool: Mutex::new(spool),
         news: Condvar::new(),
         is_closed: AtomicBool::new(false),
+        unread_since: Mutex::default(),
         tally: Arc::new(Tally::new("broker".to_owned())),
         ending: Arc::default(),
     };

@@ -7,7 +7,7 @@ use inband_linux::clock;
 use crate::error::HostError;
 use crate::outcome::Outcome;
 
-use super::{Agent, Tally};
+use super::{Agent, HEARTBEAT_NS, Tally};
 
 /// How often withdrawals of leases are repeated.
 const WITHDRAW_AGAIN: Duration = Duration::from_millis(100);
@@ -15,6 +15,8 @@ const WITHDRAW_AGAIN: Duration = Duration::from_millis(100);
 const DRAIN: Duration = Duration::from_millis(50);
 /// How long no packet with INT has come in when none is assumed to wait in a queue of the domain.
 const QUIET: Duration = Duration::from_millis(500);
+/// How long the end waits for such packets, whatever comes.
+const MAX_DRAIN: Duration = Duration::from_secs(10);
 
 impl Agent {
     /// Ends INT on this host and restores its devices.
@@ -39,26 +41,34 @@ impl Agent {
         let since = Instant::now();
         let patience = Duration::from_millis(u64::from(self.settings.host.lease_ms));
         while since.elapsed() < patience && self.control.withdraw(None, clock::monotonic()) {
+            self.beat()?;
             self.wait(WITHDRAW_AGAIN)?;
             self.hear_events();
             self.control.hear(&mut self.kernel.programs, clock::monotonic())?;
         }
         // The holders of an earlier agent's leases are unknown, so the leases cannot be withdrawn.
         while clock::monotonic() < self.kernel.keeper.held_until() {
+            self.beat()?;
             self.wait(WITHDRAW_AGAIN)?;
             self.hear_events();
         }
         self.drain()
     }
 
+    /// Lets the programs work on: without an agent, merged datagrams with INT would be dropped.
+    fn beat(&mut self) -> Result<(), HostError> {
+        self.kernel.programs.beat(clock::boottime() + HEARTBEAT_NS)
+    }
+
     /// Waits for packets with INT that were sent before, and are still in flight.
     fn drain(&mut self) -> Result<(), HostError> {
         let stripped = |agent: &Self| agent.kernel.programs.count(Outcome::Stripped);
-        let linger = Duration::from_millis(u64::from(self.settings.host.linger_ms));
+        let linger = Duration::from_millis(u64::from(self.settings.host.linger_ms)).min(MAX_DRAIN);
         let since = Instant::now();
         let (mut count, mut rose_at) = (stripped(self)?, since);
         let quiet = if count == 0 || self.kernel.keeper.keeps_sinks() { DRAIN } else { QUIET };
         while rose_at.elapsed() < quiet && since.elapsed() < linger {
+            self.beat()?;
             std::thread::sleep(DRAIN);
             self.hear_events();
             let now = stripped(self)?;

@@ -50,7 +50,7 @@ fn a_replay_of_a_pipe_that_gives_nothing_ends_when_it_is_told_to() {
     let mut stdin = child.stdin.take().unwrap();
     // In the middle of a record.
     stdin.write_all(&capture[..first_record(&capture) + 20]).unwrap();
-    thread::sleep(Duration::from_millis(300));
+    wait_until_it_catches_signals(&child);
     stop(&child);
 
     assert_eq!(ended(&mut child), Some(0));
@@ -84,7 +84,8 @@ path = \"\"
     let folder = Folder::new("nobody-reads").with("collector.toml", config);
     let mut child = folder.command("collect -c collector.toml").spawn().unwrap();
     drop(child.stderr.take());
-    thread::sleep(Duration::from_millis(500));
+    wait_until_it_catches_signals(&child);
+    thread::sleep(Duration::from_millis(300));
     assert!(child.try_wait().unwrap().is_none(), "it runs");
     stop(&child);
 
@@ -136,6 +137,18 @@ fn captured() -> Vec<u8> {
 fn first_record(capture: &[u8]) -> usize {
     let length = u32::from_le_bytes(capture[32..36].try_into().unwrap());
     24 + 16 + usize::try_from(length).unwrap()
+}
+
+fn wait_until_it_catches_signals(child: &Child) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let is_caught = |status: &str| {
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() >> (Signal::TERM.as_raw() - 1) & 1 == 1
+    };
+    while !is_caught(&fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap()) {
+        assert!(Instant::now() < deadline, "SIGTERM is not caught");
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 fn stop(child: &Child) {

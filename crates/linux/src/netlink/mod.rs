@@ -5,6 +5,7 @@ mod monitor;
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::thread;
 use std::time::Duration;
 
 use rustix::net::netlink::{GENERIC, NETFILTER, SocketAddrNetlink, XFRM};
@@ -33,6 +34,8 @@ const MAX_ANSWERS: usize = 100_000;
 
 /// Maximum number of requests for all objects.
 const MAX_DUMPS: usize = 5;
+/// Time for a change to be over.
+const BETWEEN_DUMPS: Duration = Duration::from_millis(2);
 
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
@@ -100,7 +103,8 @@ impl Netlink {
     /// there was a change meanwhile.
     ///
     /// # Errors
-    /// An error of the kernel, or no answer, or changes all the time.
+    /// An error of the kernel, or no answer; [`io::ErrorKind::Interrupted`] where there are changes all the
+    /// time.
     pub fn dump(&mut self, message: Message, mut take: impl FnMut(u16, &[u8])) -> io::Result<()> {
         let message = message.for_all();
         for _ in 0..MAX_DUMPS {
@@ -111,10 +115,11 @@ impl Netlink {
                     return Ok(());
                 }
                 // What is in it twice or not at all is unknown.
-                List::Interrupted => {}
+                List::Interrupted => thread::sleep(BETWEEN_DUMPS),
             }
         }
-        Err(io::Error::other("the list changes faster than the kernel gives it"))
+        let why = "the list changes faster than the kernel gives it";
+        Err(io::Error::new(io::ErrorKind::Interrupted, why))
     }
 
     fn ask(&mut self, message: &Message, mut take: impl FnMut(u16, &[u8])) -> io::Result<List> {

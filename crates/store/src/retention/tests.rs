@@ -78,6 +78,19 @@ fn the_oldest_hours_go_when_there_is_too_much() {
 }
 
 #[test]
+fn where_roll_ups_have_grown_large_the_latest_rows_stay() {
+    let folder = Folder::new();
+    let settings = ten_hours(&folder);
+    let large = ["observations", "paths", "flow_minutes", "reports"].map(|table| of_table(&folder, table));
+    let large: u64 = large.iter().sum();
+    // Roll-ups alone take more.
+    let max_size_bytes = (History::open(folder.path()).unwrap().bytes() - large) * 3 / 4;
+    apply(&StoreSettings { max_size_bytes, ..settings }, hours_later(9)).unwrap();
+    assert_eq!(left(&folder).last(), Some(&99));
+    assert!(History::open(folder.path()).unwrap().bytes() <= max_size_bytes);
+}
+
+#[test]
 fn roll_ups_go_when_nothing_else_is_left() {
     let folder = Folder::new();
     let settings = ten_hours(&folder);

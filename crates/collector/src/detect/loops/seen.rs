@@ -60,14 +60,15 @@ pub(super) struct SeenPackets {
 }
 
 impl SeenPackets {
-    /// Remembers a packet where there is room; returns what its place held before.
+    /// Remembers a packet where there is room; returns what its place holds, unless that is too long ago:
+    /// identities of many packets a second come again.
     pub(super) fn replace(&mut self, packet: Seen) -> Option<Seen> {
         self.places.resize(PLACES, None);
         self.latest = packet.at;
         let place = &mut self.places[packet.place()];
         let before = *place;
-        let is_held = |held: Seen| !held.is_same(&packet) && packet.at.since(held.at) < HELD;
-        if !before.is_some_and(is_held) {
+        let before = before.filter(|held| packet.at.since(held.at) < HELD);
+        if before.is_none_or(|held| held.is_same(&packet)) {
             *place = Some(packet);
         }
         before

@@ -18,7 +18,11 @@ pub(super) struct Episode {
     announced_at: Option<Nanos>,
     reports: u64,
     queue_reports: u64,
+    /// Queue reports since the queue was last calm, from when on a node counts its quota anew.
+    since_calm: u64,
     quota: u64,
+    /// Whether the quota was ever used up.
+    is_truncated: bool,
     peak_latency: Option<Nanos>,
     peak_occupancy: Option<u32>,
     utilization: Option<u32>,
@@ -39,6 +43,8 @@ impl Episode {
             announced_at: None,
             reports: 0,
             queue_reports: 0,
+            since_calm: 0,
+            is_truncated: false,
             quota: settings.quota,
             peak_latency: None,
             peak_occupancy: None,
@@ -69,7 +75,10 @@ impl Episode {
     ) -> bool {
         if Episode::is_congested(settings, units, sample) {
             let was_calm = self.calm.take().is_some() || self.quiet_at(settings) <= sample.now();
-            self.episodes += u64::from(was_calm);
+            if was_calm {
+                self.episodes += 1;
+                self.since_calm = 0;
+            }
             self.take(sample);
             return true;
         }
@@ -108,9 +117,9 @@ impl Episode {
         self.calm.map_or(self.quiet_at(settings), |(since, _)| since + settings.recurring_quiet())
     }
 
-    /// Whether the node has used up its quota of queue reports.
-    pub(super) fn is_truncated(&self) -> bool {
-        self.queue_reports >= self.quota.max(1)
+    /// Whether the node has used up its quota of queue reports since the queue was last calm.
+    pub(super) fn is_cut_short(&self) -> bool {
+        self.since_calm >= self.quota.max(1)
     }
 
     /// Mean utilisation of the interface over a second, latest known value.
@@ -148,6 +157,8 @@ impl Episode {
         self.last = sample.report();
         self.reports += 1;
         self.queue_reports += u64::from(sample.congested_queue());
+        self.since_calm += u64::from(sample.congested_queue());
+        self.is_truncated |= self.is_cut_short();
         self.peak_latency = self.peak_latency.max(sample.reading.latency);
         self.peak_occupancy = self.peak_occupancy.max(sample.reading.queue().map(|queue| queue.occupancy));
     }
@@ -160,7 +171,7 @@ impl Episode {
             phase,
             peak_latency: self.peak_latency,
             peak_occupancy: self.peak_occupancy,
-            truncated: self.is_truncated(),
+            truncated: self.is_truncated,
             episodes: self.episodes,
         };
         let mut evidence = vec![self.first];

@@ -12,7 +12,7 @@ const NODE: &[&str] = &["node"];
 
 pub(super) fn look(system: &System<'_>, path: &Path) -> Result<Vec<Finding>, Failure> {
     let (config, _) = read_node(path)?;
-    if config.interfaces.iter().any(|interface| interface.device.is_some()) {
+    if config.interfaces.len() > 1 && config.interfaces.iter().all(|interface| interface.device.is_some()) {
         // It is for `inband switch`.
         inband_switch::check(&config).map_err(|error| {
             Failure::usage(format!("{}: {}: {error}", path.display(), error.key().unwrap_or_default()))
