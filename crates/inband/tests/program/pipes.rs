@@ -94,7 +94,9 @@ path = \"\"
 
 #[test]
 fn a_collector_without_an_address_to_receive_on_is_a_mistake_in_its_configuration() {
-    let folder = Folder::new("no-address").with("collector.toml", "[receive]\nlisten = []\n");
+    // Its API has any port, as others may have the usual one.
+    let config = "[receive]\nlisten = []\n[api]\nlisten = \"127.0.0.1:0\"\n";
+    let folder = Folder::new("no-address").with("collector.toml", config);
     let mut child = folder.command("collect -c collector.toml").spawn().unwrap();
 
     assert_eq!(ended(&mut child), Some(2));
