@@ -1,7 +1,9 @@
 //! Every check of the workspace, in one list.
 
+use std::num::NonZero;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
@@ -105,6 +107,11 @@ fn test(root: &Path, arguments: &Arguments) -> Result<()> {
     command.args(["test", "--workspace"]);
     if let Some(features) = &arguments.features {
         command.args(["--features", features]);
+    }
+    if std::env::var_os("RUST_TEST_THREADS").is_none() {
+        // Many tests wait for networks and timers rather than for a processor.
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        command.env("RUST_TEST_THREADS", (2 * processors).to_string());
     }
     if let Some(seed) = seed(root) {
         eprintln!("the properties' seed is {seed}");
