@@ -26,6 +26,7 @@ mod network;
 mod outbox;
 mod paths;
 mod ports;
+mod purge;
 mod records;
 mod report;
 mod report_name;

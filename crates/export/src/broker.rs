@@ -12,6 +12,7 @@ use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 use inband_model::Names;
+use inband_store::is_shortage;
 
 use super::answer::Answer;
 use super::delivery::{self, Export, Work};
@@ -267,7 +268,7 @@ impl Shared {
     fn may_be_read_later(&self, error: &io::Error) -> bool {
         let mut since = self.unread_since.lock().unwrap_or_else(PoisonError::into_inner);
         let elapsed = since.get_or_insert_with(Instant::now).elapsed();
-        error.raw_os_error().is_some_and(|error| SHORTAGES.contains(&error)) || elapsed < UNREAD_FOR
+        is_shortage(error) || elapsed < UNREAD_FOR
     }
 
     fn note_read(&self) {
@@ -332,8 +333,6 @@ fn decode(spool: &str, entry: &Entry) -> Option<Parcel> {
 const MAX_KEY_BYTES: usize = 1_024;
 /// How long a thread waits for messages before it checks again.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The error numbers of Linux for too little memory and too many open files: `ENOMEM`, `ENFILE`, `EMFILE`.
-const SHORTAGES: [i32; 3] = [12, 23, 24];
 /// How long messages are kept that a disk does not give back.
 const UNREAD_FOR: Duration = Duration::from_secs(60);
 /// Bytes that are appended at once, about.

@@ -26,7 +26,7 @@ use crate::layout::{self, SegmentFile};
 use crate::question::Limits;
 use crate::range::TimeRange;
 use crate::segment::SegmentReader;
-use crate::shortage::Shortage;
+use crate::shortage::{Shortage, is_shortage};
 
 pub use chunk::Chunk;
 pub use column::{ColumnData, Value};
@@ -91,7 +91,7 @@ impl History {
                     damage.extend(found);
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-                Err(error) if Shortage::is_one(&error) => return Err(StoreError::io("open", path)(error)),
+                Err(error) if is_shortage(&error) => return Err(StoreError::io("open", path)(error)),
                 Err(error) => damage.push(Damage::new(path, "whole log", error, None)),
             }
         }
@@ -255,7 +255,7 @@ impl History {
                 Err(StoreError::Damaged { path, place, cause }) => {
                     self.notes.note(&Damage::new(&path, place, cause, None));
                 }
-                Err(StoreError::Io { path, source, .. }) if !Shortage::is_one(&source) => {
+                Err(StoreError::Io { path, source, .. }) if !is_shortage(&source) => {
                     self.notes.note(&Damage::new(&path, "whole segment", source, None));
                 }
                 Err(error) => return Err(error),

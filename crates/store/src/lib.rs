@@ -67,6 +67,7 @@ pub use minutes::Sketch;
 pub use question::{Answer, Cell, Limits, QueryError};
 pub use range::TimeRange;
 pub use settings::StoreSettings;
+pub use shortage::is_shortage;
 pub use spread::{Spread, SpreadQuestion};
 pub use sql::names::{Naming, NoNames};
 pub use store::{Offered, Store};

@@ -14,9 +14,9 @@ use crate::settings::StoreSettings;
 
 /// Removes segments that are too old, then the oldest ones until the rest fits; returns how many.
 ///
-/// While the tables that grow with the traffic take more than a quarter of the maximum size, the oldest segments
-/// are theirs, so that events and roll-ups of the past stay; after that they are those of any table, so that
-/// the latest rows stay, too.
+/// While the tables that grow with the traffic take more than a quarter of the maximum size, the oldest
+/// segments are theirs, so that events and roll-ups of the past stay; after that they are those of any table,
+/// so that the latest rows stay, too.
 ///
 /// Hours in the future, after a clock was set back, count as young.
 pub(crate) fn apply(settings: &StoreSettings, now: Nanos) -> Result<u64, StoreError> {

@@ -16,8 +16,9 @@ pub struct StoreSettings {
     pub retain: Duration,
     /// The same for individual tables, by name.
     pub retain_tables: BTreeMap<String, Duration>,
-    /// Maximum size of all files together, bytes; beyond it the oldest hours are removed, those of events and
-    /// roll-ups last.
+    /// Maximum size of all files together, bytes; beyond it the oldest hours are removed: those of
+    /// observations, paths, reports and minutes of flows while these take more than a quarter of it, then
+    /// those of any table.
     pub max_size_bytes: u64,
     /// Maximum rows that are queued while the disk is slow; further ones are shed. A million is about two
     /// seconds at the maximum rate of one socket.

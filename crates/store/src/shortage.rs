@@ -11,14 +11,9 @@ use crate::error::StoreError;
 pub(crate) struct Shortage(Arc<OnceLock<(PathBuf, i32)>>);
 
 impl Shortage {
-    /// Whether an error is about this process or machine, and not about the file.
-    pub(crate) fn is_one(error: &io::Error) -> bool {
-        error.raw_os_error().is_some_and(|code| [ENOMEM, ENFILE, EMFILE].contains(&code))
-    }
-
     /// Records an error of reading a file; `false` if it is about the file.
     pub(crate) fn note(&self, path: &Path, error: &io::Error) -> bool {
-        let code = error.raw_os_error().filter(|_| Self::is_one(error));
+        let code = error.raw_os_error().filter(|_| is_shortage(error));
         code.is_some_and(|code| {
             self.0.get_or_init(|| (path.to_owned(), code));
             true
@@ -32,6 +27,12 @@ impl Shortage {
             |(path, code): &(PathBuf, i32)| StoreError::io("open", path)(io::Error::from_raw_os_error(*code));
         self.0.get().map_or(Ok(()), |first| Err(error(first)))
     }
+}
+
+/// Whether an error is a lack of descriptors or memory: about this process or machine, and not about the file.
+#[must_use]
+pub fn is_shortage(error: &io::Error) -> bool {
+    error.raw_os_error().is_some_and(|code| [ENOMEM, ENFILE, EMFILE].contains(&code))
 }
 
 /// Error numbers of Linux.

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use inband_linux::device::{self, Device};
 use inband_linux::netlink::Netlink;
 use inband_node::NodeConfig;
-use inband_node::config::{Datapath, Forwarding, FrameIo, InterfaceConfig, ReportConfig, ReportFilter};
+use inband_node::config::{Datapath, Forwarding, FrameIo, InterfaceConfig, Rate, ReportConfig, ReportFilter};
 
 use crate::error::SwitchError;
 
@@ -148,13 +148,8 @@ pub(crate) fn check_reload(old: &NodeConfig, new: &NodeConfig) -> Result<(), Swi
     same("node.id", old.node.id == new.node.id)?;
     same("switch.datapath", old.switch.datapath == new.switch.datapath)?;
     same("switch.forwarding", old.switch.forwarding == new.switch.forwarding)?;
-    let unchanging = |config: &NodeConfig| -> Vec<_> {
-        let interfaces = config.interfaces.iter();
-        interfaces.map(|port| (port.id, port.device.clone(), port.priorities, port.edge, port.mtu)).collect()
-    };
-    same("interface", unchanging(old) == unchanging(new))?;
-    let fixed = fixed(old).into_iter().zip(fixed(new));
-    fixed.into_iter().try_for_each(|((key, old), (_, new))| same(key, old == new))
+    let mut pairs = fixed(old).into_iter().zip(fixed(new));
+    pairs.try_for_each(|((key, old), (_, new))| same(key, old == new))
 }
 
 /// The remaining settings that cannot change while a switch runs, as text to be compared.
@@ -164,10 +159,13 @@ fn fixed(config: &NodeConfig) -> [(&'static str, String); 10] {
     } = config;
     // The filter can change, as its thresholds in [smart] can.
     let report = ReportConfig { filter: ReportFilter::None, ..config.report.clone() };
-    let levels = config.interfaces.iter().map(|port| (port.level2_id, port.accept_int));
+    // So can the rates of interfaces and the capacity of their queues.
+    let unchanging =
+        |port: &InterfaceConfig| InterfaceConfig { rate: Rate(0), queue_bytes: 0, ..port.clone() };
+    let interfaces: Vec<_> = config.interfaces.iter().map(unchanging).collect();
     [
+        ("interface", format!("{interfaces:?}")),
         ("node", format!("{node:?}")),
-        ("interface", format!("{:?}", levels.collect::<Vec<_>>())),
         ("encapsulation", format!("{encapsulation:?}")),
         ("source", format!("{source:?} {probes:?}")),
         ("domain", format!("{domains:?}")),

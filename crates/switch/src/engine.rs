@@ -6,6 +6,7 @@ mod intake;
 mod routing;
 mod timers;
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use inband_linux::netlink::Netlink;
@@ -213,13 +214,13 @@ impl Switch {
         let Some(port) = self.ports.get(port) else { return Ok(()) };
         let fault = || SwitchError::system(format!("receive frames of {}", port.device.name));
         let all = match Netlink::open().and_then(|mut netlink| device::all(&mut netlink)) {
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
             all => all.map_err(fault())?,
         };
         if all.iter().any(|device| device.index == port.device.index) {
             return Ok(());
         }
-        Err(fault()(std::io::ErrorKind::NotFound.into()))
+        Err(fault()(ErrorKind::NotFound.into()))
     }
 }
 

@@ -51,9 +51,12 @@ impl Correlator {
         let silent_since = entry.postcards.expire(now, self.network.settings.keep(), settle);
         entry.postcards.set_last(sighting.report, reading.origin);
         self.confirm_hop(flow, hop, put == Put::Same && silent_since.is_none(), sighting, outbox);
-        if let Some(silent_since) = silent_since {
-            self.suspect_end(flow, now, silent_since, outbox);
-        }
+        let remaining = silent_since.and_then(|silent_since| {
+            let conclusion = self.conclude_all(flow)?;
+            self.fill_trail(&conclusion);
+            self.suspect_link(flow, now, silent_since, outbox);
+            Some(conclusion)
+        });
 
         let entry = &mut self.network.flows[flow];
         match &mut entry.unsettled {
@@ -62,8 +65,11 @@ impl Correlator {
                 entry.unsettled = Some(Unsettled { since: now, due, tried_at: now });
                 self.remind(due, flow, What::Settle);
             }
-            None if silent_since.is_some() => self.shorten(flow, now, outbox),
-            None => {}
+            None => {
+                if let Some(conclusion) = remaining {
+                    self.take_conclusion(flow, &conclusion, now, outbox);
+                }
+            }
             // A detour before the path settled: nodes silent from here on may have been replaced.
             Some(unsettled) if put == Put::Moved && entry.path.is_none() => unsettled.since = now,
             Some(unsettled) if put != Put::Same || now.since(unsettled.tried_at) >= TRY_EVERY => {
@@ -154,26 +160,11 @@ impl Correlator {
         }
     }
 
-    /// Suspects the link at which the path ends without the nodes that have fallen silent.
-    fn suspect_end(&mut self, flow: FlowIndex, now: Nanos, silent_since: Nanos, outbox: &mut Outbox) {
-        let conclusion = self.conclude_all(flow);
-        if conclusion.ordered != Ordered::No {
-            self.fill_trail(&conclusion);
-            self.suspect_link(flow, now, silent_since, outbox);
-        }
-    }
-
-    /// Concludes the path without the nodes that have fallen silent.
-    fn shorten(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
-        let conclusion = self.conclude_all(flow);
-        if conclusion.ordered != Ordered::No {
-            self.take_conclusion(flow, &conclusion, now, outbox);
-        }
-    }
-
-    fn conclude_all(&self, flow: FlowIndex) -> Conclusion {
+    /// Concludes the path without the nodes that have fallen silent; `None` where nothing orders the others.
+    fn conclude_all(&self, flow: FlowIndex) -> Option<Conclusion> {
         let cards = self.network.flows[flow].postcards.cards().copied().collect();
-        Conclusion::of_all(cards, self.evidence())
+        let conclusion = Conclusion::of_all(cards, self.evidence());
+        (conclusion.ordered != Ordered::No).then_some(conclusion)
     }
 
     fn conclude(&self, flow: FlowIndex, since: Nanos, is_over: bool) -> Conclusion {

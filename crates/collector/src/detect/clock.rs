@@ -9,6 +9,7 @@ use inband_model::{ClockDrift, Confidence, Event, EventDetail, Nanos, NegativeLi
 use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::paths::{LinkIndex, Links, link_key};
+use crate::purge::Purge;
 
 pub use self::settings::ClockSettings;
 
@@ -27,8 +28,7 @@ pub(crate) struct State {
     clocks: Slots<Box<LinkClock>>,
     /// Links whose latency is followed.
     timed: usize,
-    /// When links without packets were last removed.
-    purged_at: Nanos,
+    purge: Purge,
 }
 
 impl Detector for State {
@@ -36,7 +36,7 @@ impl Detector for State {
 
     fn new(settings: &Settings, common: &Common) -> Self {
         let (settings, is_synchronous) = (settings.clone(), common.synchronous_clocks);
-        Self { settings, is_synchronous, clocks: Slots::default(), timed: 0, purged_at: Nanos::ZERO }
+        Self { settings, is_synchronous, clocks: Slots::default(), timed: 0, purge: Purge::default() }
     }
 
     fn handle_link_release(&mut self, link: LinkIndex) {
@@ -87,10 +87,9 @@ impl State {
         both.into_iter().chain(set).min()
     }
 
-    /// Whether another link can be followed; removes silent ones, at most once a second.
+    /// Whether another link can be followed, if need be in place of silent ones.
     fn has_room(&mut self, now: Nanos) -> bool {
-        if self.timed >= self.settings.max_links && now.since(self.purged_at) >= Nanos::from_secs(1) {
-            self.purged_at = now;
+        if self.timed >= self.settings.max_links && self.purge.begins(now) {
             let is_silent = |clock: &LinkClock| now.since(clock.heard_at()) >= FORGET_AFTER;
             let silent = self.clocks.iter().filter(|(_, clock)| is_silent(clock)).map(|(place, _)| place);
             for place in silent.collect::<Vec<_>>() {

@@ -12,6 +12,7 @@ use crate::book::Course;
 use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::ports::{PortIndex, Ports, Released};
+use crate::purge::Purge;
 
 use super::detector::{Common, Detector, SeenPath};
 
@@ -72,8 +73,7 @@ pub(crate) struct State {
     choices: BTreeMap<Choice, BTreeSet<PortIndex>>,
     groups: BTreeMap<BTreeSet<PortIndex>, Group>,
     next_check: Option<Nanos>,
-    /// When choices of dead links were last removed.
-    purged_at: Nanos,
+    purge: Purge,
 }
 
 /// A node, with the last node of a path and the number of hops left to it.
@@ -144,7 +144,7 @@ impl Detector for State {
             choices: BTreeMap::new(),
             groups: BTreeMap::new(),
             next_check: None,
-            purged_at: Nanos::ZERO,
+            purge: Purge::default(),
         }
     }
 
@@ -206,12 +206,12 @@ impl Detector for State {
 }
 
 impl State {
-    /// Whether another choice can be remembered; removes those of dead links, at most once a second.
+    /// Whether another choice can be remembered, if need be in place of those of dead links.
     fn has_room(&mut self, now: Nanos, network: &Network) -> bool {
-        if self.choices.len() >= self.settings.max_choices && now.since(self.purged_at) >= SECOND {
-            self.purged_at = now;
+        if self.choices.len() >= self.settings.max_choices && self.purge.begins(now) {
             let alive_since = network.alive_since(now);
-            self.choices.retain(|_, links| links.iter().any(|link| network.ports[*link].last_seen > alive_since));
+            let is_alive = |link: &PortIndex| network.ports[*link].last_seen > alive_since;
+            self.choices.retain(|_, links| links.iter().any(is_alive));
         }
         self.choices.len() < self.settings.max_choices
     }

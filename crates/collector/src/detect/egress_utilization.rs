@@ -11,6 +11,7 @@ use inband_model::{
 use crate::book::Course;
 use crate::outbox::Outbox;
 use crate::ports::{Ports, Sample};
+use crate::purge::Purge;
 
 pub use self::settings::EgressUtilizationSettings;
 
@@ -26,7 +27,7 @@ pub(crate) struct State {
     settings: EgressUtilizationSettings,
     units: Units,
     interfaces: HashMap<Place, Interface>,
-    purged_at: Nanos,
+    purge: Purge,
     unfollowed: u64,
 }
 
@@ -41,7 +42,7 @@ impl Detector for State {
             settings: settings.clone(),
             units: common.units.clone(),
             interfaces: HashMap::new(),
-            purged_at: Nanos::ZERO,
+            purge: Purge::default(),
             unfollowed: 0,
         }
     }
@@ -89,10 +90,9 @@ impl State {
         }
     }
 
-    /// Whether there is room for another interface; evicts those long without a report, once a second.
+    /// Whether there is room for another interface, if need be in place of those long without a report.
     fn has_room(&mut self, now: Nanos) -> bool {
-        if self.interfaces.len() >= self.settings.max_interfaces && now.since(self.purged_at) >= Nanos::from_secs(1) {
-            self.purged_at = now;
+        if self.interfaces.len() >= self.settings.max_interfaces && self.purge.begins(now) {
             let quiet = self.settings.quiet();
             self.interfaces.retain(|_, interface| now.since(interface.seen_at()) < quiet);
         }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::book::{Course, MIN_QUIET, Signs};
 use crate::network::Network;
 use crate::outbox::Outbox;
+use crate::purge::Purge;
 use crate::sighting::Sighting;
 
 use super::detector::{Common, Detector};
@@ -45,8 +46,7 @@ pub(crate) struct State {
     known: HashSet<NodeId>,
     /// The signs of each irregularity, and when its last one was, for at most [`MAX_SIGNS`] irregularities.
     told: HashMap<(Sign, NodeId), (Signs, Nanos)>,
-    /// When entries without recent signs were last removed.
-    purged_at: Nanos,
+    purge: Purge,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -70,7 +70,7 @@ impl Detector for State {
 
     fn new(settings: &Settings, _: &Common) -> Self {
         let known = settings.known_nodes.iter().copied().map(NodeId).collect();
-        Self { settings: settings.clone(), known, told: HashMap::new(), purged_at: Nanos::ZERO }
+        Self { settings: settings.clone(), known, told: HashMap::new(), purge: Purge::default() }
     }
 
     #[inline]
@@ -138,8 +138,7 @@ impl State {
     fn tells(&mut self, sign: Sign, node_id: NodeId, now: Nanos) -> Option<u64> {
         let course = self.settings.course();
         if !self.told.contains_key(&(sign, node_id)) {
-            if self.told.len() >= MAX_SIGNS && now.since(self.purged_at) >= MIN_QUIET {
-                self.purged_at = now;
+            if self.told.len() >= MAX_SIGNS && self.purge.begins(now) {
                 self.told.retain(|_, (_, seen_at)| now.since(*seen_at) < MIN_QUIET);
             }
             if self.told.len() >= MAX_SIGNS {

@@ -41,7 +41,8 @@ impl Detector for State {
     fn handle_hop(&mut self, hop: &Sample<'_>, _: &Ports, outbox: &mut Outbox) {
         let Some(latency) = hop.reading.latency else { return };
         let goes_on = || outbox.is_active(EventKind::LatencySpike, &hop.interface_key());
-        let spikes = self.spikes.at(hop.port.place(), || Spikes::new(least_ns(&self.settings, &self.units, hop)));
+        let spikes =
+            self.spikes.at(hop.port.place(), || Spikes::new(least_ns(&self.settings, &self.units, hop)));
         if let Some((spike, course)) = spikes.record(&self.settings, hop.now(), latency, goes_on) {
             outbox.begin(event(hop, &spike), course);
         }

@@ -1,7 +1,9 @@
 //! Changes of path.
 
 use hashbrown::HashMap;
-use inband_model::{Confidence, EndReason, Event, EventDetail, EventKind, Nanos, PathChange, PathChangeKind, Severity};
+use inband_model::{
+    Confidence, EndReason, Event, EventDetail, EventKind, Nanos, PathChange, PathChangeKind, Severity,
+};
 
 use crate::book::Course;
 use crate::flows::{FLAPS, FlowEntry, FlowIndex};

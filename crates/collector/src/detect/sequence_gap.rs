@@ -11,6 +11,7 @@ use crate::deadlines::Deadlines;
 use crate::ledger::{Arrival, LedgerSettings, Sequence, SequenceSpace};
 use crate::network::Network;
 use crate::outbox::Outbox;
+use crate::purge::Purge;
 use crate::report::Missing;
 use crate::sighting::Sighting;
 
@@ -60,8 +61,7 @@ pub(crate) struct State {
     ledger: LedgerSettings,
     flows: HashMap<(Flow, NodeId), Numbered>,
     confirmations: Deadlines<(Flow, NodeId)>,
-    /// When silent flows were last evicted.
-    purged_at: Nanos,
+    purge: Purge,
 }
 
 /// A flow whose packets are numbered.
@@ -89,7 +89,7 @@ impl Detector for State {
             ledger,
             flows: HashMap::new(),
             confirmations: Deadlines::new(),
-            purged_at: Nanos::ZERO,
+            purge: Purge::default(),
         }
     }
 
@@ -164,14 +164,12 @@ impl State {
         }
     }
 
-    /// Evicts silent flows; at most once a second, as it visits all of them.
+    /// Evicts silent flows.
     fn purge(&mut self, now: Nanos) {
-        if now.since(self.purged_at) < Nanos::from_secs(1) {
-            return;
+        if self.purge.begins(now) {
+            let idle = Nanos::from_secs(self.settings.quiet_s);
+            self.flows.retain(|_, numbered| now.since(numbered.seen_at) <= idle);
         }
-        self.purged_at = now;
-        let idle = Nanos::from_secs(self.settings.quiet_s);
-        self.flows.retain(|_, numbered| now.since(numbered.seen_at) <= idle);
     }
 
     fn course(&self) -> Course {

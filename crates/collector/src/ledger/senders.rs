@@ -5,6 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use hashbrown::HashMap;
 use inband_model::{Nanos, NodeId};
 
+use crate::purge::Purge;
+
 /// The sender of a datagram, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sender {
@@ -24,8 +26,7 @@ pub(crate) struct Sender {
 pub(crate) struct Senders {
     nodes: HashMap<(IpAddr, u8, SocketAddr), Named>,
     capacity: usize,
-    /// When silent addresses were last removed.
-    purged_at: Nanos,
+    purge: Purge,
 }
 
 /// The node that is named in reports from an address.
@@ -46,7 +47,7 @@ struct Named {
 impl Senders {
     /// Remembers at most `capacity` addresses.
     pub(crate) fn new(capacity: usize) -> Senders {
-        Senders { nodes: HashMap::new(), capacity, purged_at: Nanos::ZERO }
+        Senders { nodes: HashMap::new(), capacity, purge: Purge::default() }
     }
 
     /// The node id that `sender` contains, else the only one seen from its address lately.
@@ -63,10 +64,9 @@ impl Senders {
         Some(node_id)
     }
 
-    /// Whether another address can be remembered; removes silent ones, at most once a second.
+    /// Whether another address can be remembered, if need be in place of silent ones.
     fn has_room(&mut self, now: Nanos) -> bool {
-        if self.nodes.len() >= self.capacity && now.since(self.purged_at) >= SECOND {
-            self.purged_at = now;
+        if self.nodes.len() >= self.capacity && self.purge.begins(now) {
             self.nodes.retain(|_, named| now.since(named.seen_at) < FORGET_AFTER);
         }
         self.nodes.len() < self.capacity
@@ -96,7 +96,6 @@ impl Named {
     }
 }
 
-const SECOND: Nanos = Nanos::from_secs(1);
 /// How long turns and silent addresses are remembered.
 const FORGET_AFTER: Nanos = Nanos::from_secs(300);
 /// Turns that show several nodes: there, back and there again.

@@ -107,8 +107,8 @@ impl Postcards {
     }
 
     /// Removes the nodes that were silent for longer than `keep` and `settle`, the maximum delay of a report,
-    /// while others reported [`MAX_MISSED`] times, at least `settle` ago; returns when the last of the removed
-    /// nodes reported.
+    /// while others reported [`MAX_MISSED`] times, at least `settle` ago; returns when the last of the
+    /// removed nodes reported.
     ///
     /// The nodes at the end of a path are removed together: one stays until the node before it has reported
     /// for `keep` without it, or is silent too.

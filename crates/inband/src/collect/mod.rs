@@ -8,7 +8,6 @@ mod privileges;
 mod replay;
 mod summary;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,8 +28,8 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::note::note;
 use crate::number::count;
+use crate::out;
 use crate::signals;
-use crate::stdout::Stdout;
 use clock::ClockWatch;
 use exports::Outputs;
 use health::Health;
@@ -76,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let settings = read_settings(args.config.as_deref())?;
     if args.print_config {
         let text = toml::to_string(&settings).context("cannot write the settings down")?;
-        return print(&text);
+        return out::print(&text);
     }
     let stop = signals::until_stopped()?;
     signals::stop_when_left_alone(&stop)?;
@@ -87,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     note!("{}", summary::text(&outcome).trim_end());
     if args.json {
         let json = serde_json::to_string(&outcome.ledger).context("cannot write the ledger down")?;
-        print(&format!("{json}\n"))?;
+        out::print(&format!("{json}\n"))?;
     }
     trouble.map_or(Ok(()), |trouble| Err(Failure::Work(trouble)))
 }
@@ -261,12 +260,6 @@ fn directories(settings: &Settings) -> Vec<&Path> {
 /// reports.
 fn close(store: Option<Arc<Store>>) -> Option<Tally> {
     store.and_then(Arc::into_inner).map(Store::close)
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    let mut out = Stdout::new();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to stdout")?;
-    Ok(())
 }
 
 /// Interval at which `stop` is checked.

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut way = Way { egress: args.egress, device, reloads };
     let read = way.carry_all(&mut input, &mut node, &mut outputs);
     // What was read before an error is written before the error is reported.
-    outputs.finish()?;
+    outputs.flush()?;
     summary::print(node.counters(), args.json)?;
     read?;
     Ok(())

@@ -86,17 +86,10 @@ impl Outputs {
         output.write(report, &[])
     }
 
-    /// Passes on what is held back to be written at once.
+    /// Flushes all files.
     pub(super) fn flush(&mut self) -> Result<(), Error> {
         let others = self.reports.iter_mut().chain(&mut self.replies);
         std::iter::once(&mut self.packets).chain(others).try_for_each(Output::flush)
-    }
-
-    /// Flushes all files.
-    pub(super) fn finish(self) -> Result<(), Error> {
-        self.packets.finish()?;
-        self.reports.map_or(Ok(()), Output::finish)?;
-        self.replies.map_or(Ok(()), Output::finish)
     }
 }
 
@@ -139,10 +132,6 @@ impl Output {
     /// Names the file in an error.
     fn check(&self, written: io::Result<()>) -> Result<(), Error> {
         written.with_context(|| format!("cannot write {}", self.name))
-    }
-
-    fn finish(mut self) -> Result<(), Error> {
-        self.flush()
     }
 }
 

@@ -5,6 +5,7 @@ mod callers;
 mod elsewhere;
 mod gone;
 mod history;
+mod made;
 mod page;
 mod places;
 mod reports;

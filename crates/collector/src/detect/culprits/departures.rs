@@ -35,7 +35,8 @@ impl Departures {
     /// Records a packet that left the queue, if its flow is known.
     pub(super) fn record(&mut self, departure: &congestion::Departure) {
         let Some(flow) = departure.flow else { return };
-        let congestion::Departure { bytes, came_at, left_at, is_delayed, is_dropped, report, .. } = *departure;
+        let congestion::Departure { bytes, came_at, left_at, is_delayed, is_dropped, report, .. } =
+            *departure;
         let departure = Departure { flow, bytes, came_at, left_at, is_delayed, is_dropped, report };
         if self.departures.len() < MAX_DEPARTURES {
             self.departures.push(departure);

@@ -1,31 +1,20 @@
 //! The API answers from history that is not kept by a local store.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
-use inband_model::Nanos;
-use inband_store::{
-    Answer, Cell, Findings, Interface, InterfaceSums, InterfacesQuestion, Limits, LinkQuestion, Naming,
-    QueryError, Spread, SpreadQuestion, StoreError, Tally,
-};
+use inband_store::{Cell, Tally};
 use serde_json::{Value, json};
 
-use super::System;
-use crate::archive::{Archive, Snapshot};
-use crate::settings::ApiSettings;
+use super::made::{self, Answers};
 
-/// History on another machine.
+/// History on another machine, which answers each query with its own text.
 #[derive(Debug)]
 struct Elsewhere;
 
-/// Answers each query with its own text.
-struct Echo;
-
-impl Archive for Elsewhere {
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        Ok(Box::new(Echo))
+impl Answers for Elsewhere {
+    fn rows(&self, sql: &str, _: &AtomicBool) -> Vec<Vec<Cell>> {
+        vec![vec![Cell::Text(sql.to_owned())]]
     }
 
     fn trouble(&self) -> Option<String> {
@@ -36,53 +25,6 @@ impl Archive for Elsewhere {
         Tally { stored: 3, failed: 5, gone: 4, shed: 1, waiting: 7, ..Tally::default() }
     }
 
-    fn retains(&self, _: &str) -> Duration {
-        Duration::from_secs(60)
-    }
-
-    fn max_bytes(&self) -> u64 {
-        1_000
-    }
-
-    fn directory(&self) -> Option<&Path> {
-        None
-    }
-}
-
-impl Snapshot for Echo {
-    fn query_named(&self, sql: &str, _: Limits, _: &Arc<dyn Naming>) -> Result<Answer, QueryError> {
-        let rows = vec![vec![Cell::Text(sql.to_owned())]];
-        Ok(Answer { columns: vec!["question".to_owned()], rows, ..Answer::default() })
-    }
-
-    fn spread(&self, _: &SpreadQuestion, _: Limits) -> Result<Spread, QueryError> {
-        Ok(Spread::default())
-    }
-
-    fn link_spread(&self, _: &LinkQuestion, _: Limits) -> Result<Spread, QueryError> {
-        Ok(Spread::default())
-    }
-
-    fn interfaces(
-        &self,
-        _: &InterfacesQuestion,
-        _: Limits,
-    ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError> {
-        Ok(BTreeMap::new())
-    }
-
-    fn findings(&self) -> Findings {
-        Findings::default()
-    }
-
-    fn oldest(&self) -> Option<Nanos> {
-        None
-    }
-
-    fn oldest_of(&self, _: &str) -> Option<Nanos> {
-        None
-    }
-
     fn bytes(&self) -> u64 {
         42
     }
@@ -90,8 +32,7 @@ impl Snapshot for Echo {
 
 #[test]
 fn history_that_no_store_keeps_is_answered_and_measured_like_a_store() {
-    let archive = Arc::new(Elsewhere);
-    let system = System::start_of(PathBuf::new(), ApiSettings::default(), archive, Vec::new());
+    let system = made::start(Arc::new(Elsewhere));
 
     let (status, rows) = system.send("post", "/api/v1/query", &[], r#"{"sql": "SELECT 1"}"#);
 

@@ -1,94 +1,32 @@
 //! Answers from roll-ups, after hops have expired.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
 use inband_model::Nanos;
-use inband_store::{
-    Answer, Cell, Findings, Interface, InterfaceSums, InterfacesQuestion, Limits, LinkQuestion, Naming,
-    QueryError, Sketch, Spread, SpreadQuestion, StoreError, Tally,
-};
+use inband_store::{Cell, Sketch};
 use serde_json::{Value, json};
 
-use super::System;
-use crate::archive::{Archive, Snapshot};
-use crate::settings::ApiSettings;
+use super::made::{self, Answers};
 
 /// A history with only roll-ups: some rows of tables, for any query.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Left(Vec<(&'static str, Vec<Cell>)>);
 
-impl Archive for Left {
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        Ok(Box::new(self.clone()))
-    }
-
-    fn trouble(&self) -> Option<String> {
-        None
-    }
-
-    fn tally(&self) -> Tally {
-        Tally::default()
-    }
-
-    fn retains(&self, _: &str) -> Duration {
-        Duration::from_secs(60)
-    }
-
-    fn max_bytes(&self) -> u64 {
-        1_000
-    }
-
-    fn directory(&self) -> Option<&Path> {
-        None
-    }
-}
-
-impl Snapshot for Left {
-    fn query_named(&self, sql: &str, _: Limits, _: &Arc<dyn Naming>) -> Result<Answer, QueryError> {
+impl Answers for Left {
+    fn rows(&self, sql: &str, _: &AtomicBool) -> Vec<Vec<Cell>> {
         let is_of = |table: &str| sql.contains(&format!(" FROM {table} WHERE"));
-        let rows = self.0.iter().filter(|(table, _)| is_of(table)).map(|(_, row)| row.clone()).collect();
-        Ok(Answer { rows, ..Answer::default() })
-    }
-
-    fn spread(&self, _: &SpreadQuestion, _: Limits) -> Result<Spread, QueryError> {
-        Ok(Spread::default())
-    }
-
-    fn link_spread(&self, _: &LinkQuestion, _: Limits) -> Result<Spread, QueryError> {
-        Ok(Spread::default())
-    }
-
-    fn interfaces(
-        &self,
-        _: &InterfacesQuestion,
-        _: Limits,
-    ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError> {
-        Ok(BTreeMap::new())
-    }
-
-    fn findings(&self) -> Findings {
-        Findings::default()
-    }
-
-    fn oldest(&self) -> Option<Nanos> {
-        None
+        self.0.iter().filter(|(table, _)| is_of(table)).map(|(_, row)| row.clone()).collect()
     }
 
     fn oldest_of(&self, table: &str) -> Option<Nanos> {
         // Written by an earlier version, without totals.
         (table == "observations").then_some(Nanos::ZERO)
     }
-
-    fn bytes(&self) -> u64 {
-        0
-    }
 }
 
 fn ask(rows: Vec<(&'static str, Vec<Cell>)>, path: &str) -> Value {
-    let system = System::start_of(PathBuf::new(), ApiSettings::default(), Arc::new(Left(rows)), Vec::new());
+    let system = made::start(Arc::new(Left(rows)));
     let (status, body) = system.get(path);
     assert_eq!(status, 200, "{body}");
     serde_json::from_str(&body).unwrap()

@@ -2,99 +2,33 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
-use inband_model::Nanos;
-use inband_store::{
-    Answer, Findings, Interface, InterfaceSums, InterfacesQuestion, Limits, LinkQuestion, Naming, QueryError,
-    Spread, SpreadQuestion, StoreError, Tally,
-};
+use inband_store::{Interface, InterfaceSums};
 
-use super::System;
-use crate::archive::{Archive, Snapshot};
-use crate::settings::ApiSettings;
+use super::made::{self, Answers};
 
 /// An archive that is slow to return interfaces, and counts its queries.
-#[derive(Debug, Default, Clone)]
-struct Slow(Arc<AtomicU32>);
+#[derive(Debug, Default)]
+struct Slow(AtomicU32);
 
-impl Archive for Slow {
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        Ok(Box::new(self.clone()))
-    }
-
-    fn trouble(&self) -> Option<String> {
-        None
-    }
-
-    fn tally(&self) -> Tally {
-        Tally::default()
-    }
-
-    fn retains(&self, _: &str) -> Duration {
-        Duration::from_secs(60)
-    }
-
-    fn max_bytes(&self) -> u64 {
-        1_000
-    }
-
-    fn directory(&self) -> Option<&Path> {
-        None
-    }
-}
-
-impl Snapshot for Slow {
-    fn query_named(&self, _: &str, _: Limits, _: &Arc<dyn Naming>) -> Result<Answer, QueryError> {
-        Ok(Answer::default())
-    }
-
-    fn spread(&self, _: &SpreadQuestion, _: Limits) -> Result<Spread, QueryError> {
-        Ok(Spread::default())
-    }
-
-    fn link_spread(&self, _: &LinkQuestion, _: Limits) -> Result<Spread, QueryError> {
-        Ok(Spread::default())
-    }
-
-    fn interfaces(
-        &self,
-        _: &InterfacesQuestion,
-        _: Limits,
-    ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError> {
+impl Answers for Slow {
+    fn interfaces(&self) -> BTreeMap<Interface, InterfaceSums> {
         let sums =
             InterfaceSums { count: self.0.fetch_add(1, Ordering::AcqRel).into(), ..InterfaceSums::default() };
         thread::sleep(COST);
         // Enough interfaces that the answer is compressed.
-        Ok((0..100).map(|interface| ((7, Some(interface)), sums)).collect())
-    }
-
-    fn findings(&self) -> Findings {
-        Findings::default()
-    }
-
-    fn oldest(&self) -> Option<Nanos> {
-        None
-    }
-
-    fn oldest_of(&self, _: &str) -> Option<Nanos> {
-        None
-    }
-
-    fn bytes(&self) -> u64 {
-        0
+        (0..100).map(|interface| ((7, Some(interface)), sums)).collect()
     }
 }
 
 #[test]
 fn a_costly_answer_of_now_is_made_once_for_all_who_ask_the_same() {
-    let slow = Slow::default();
-    let archive = Arc::new(slow.clone());
-    let system = System::start_of(PathBuf::new(), ApiSettings::default(), archive, Vec::new());
+    let slow = Arc::new(Slow::default());
+    let system = made::start(Arc::clone(&slow));
     let begin = Barrier::new(CALLERS);
     let answers: Vec<(u16, String)> = thread::scope(|scope| {
         let ask = || {
@@ -122,9 +56,7 @@ fn a_costly_answer_of_now_is_made_once_for_all_who_ask_the_same() {
 
 #[test]
 fn an_answer_that_is_given_again_says_the_same_to_who_takes_it_packed() {
-    let slow = Slow::default();
-    let archive = Arc::new(slow.clone());
-    let system = System::start_of(PathBuf::new(), ApiSettings::default(), archive, Vec::new());
+    let system = made::start(Arc::new(Slow::default()));
     for _ in 0..2 {
         let mut answer = Vec::new();
         let packed = [("Accept-Encoding", "gzip")];

@@ -17,6 +17,18 @@ fn ten_reports(folder: &Folder) -> Store {
     store
 }
 
+/// A store in a subdirectory, with ten reports in its segments, which are durable.
+fn ten_reports_in_segments(folder: &Folder) -> Store {
+    let path = folder.path().join("history");
+    let settings = StoreSettings { path: path.clone(), segment_after: Duration::ZERO, ..folder.settings() };
+    let store = Store::open(settings).unwrap();
+    keep(&store, 0);
+    until("the log has become a segment", || path.join("observations").exists() && !has_log(&path));
+    // Lets the flusher make the directory durable; until then it would write the rows again.
+    std::thread::sleep(Duration::from_millis(500));
+    store
+}
+
 fn keep(store: &Store, first: u32) {
     assert_eq!(store.offer(reports(first, 10)), Offered::Queued);
     store.sync();
@@ -71,12 +83,7 @@ fn rows_of_a_lost_log_are_written_again_and_storing_goes_on() {
 fn what_was_in_segments_of_a_removed_directory_is_gone_for_good() {
     let folder = Folder::new();
     let path = folder.path().join("history");
-    let settings = StoreSettings { path: path.clone(), segment_after: Duration::ZERO, ..folder.settings() };
-    let store = Store::open(settings).unwrap();
-    keep(&store, 0);
-    until("the log has become a segment", || path.join("observations").exists() && !has_log(&path));
-    // Lets the flusher make the directory durable; until then it would write the rows again.
-    std::thread::sleep(Duration::from_millis(500));
+    let store = ten_reports_in_segments(&folder);
     fs::remove_dir_all(&path).unwrap();
 
     until("the directory is there again", || path.join("log").exists());
@@ -211,11 +218,7 @@ fn another_history_in_the_place_of_the_directory_is_not_written() {
 fn what_was_in_a_directory_that_is_emptied_is_gone() {
     let folder = Folder::new();
     let path = folder.path().join("history");
-    let settings = StoreSettings { path: path.clone(), segment_after: Duration::ZERO, ..folder.settings() };
-    let store = Store::open(settings).unwrap();
-    keep(&store, 0);
-    until("the log has become a segment", || path.join("observations").exists() && !has_log(&path));
-    std::thread::sleep(Duration::from_millis(500));
+    let store = ten_reports_in_segments(&folder);
     // As by a removal that takes a while: the directory itself is left.
     fs::remove_file(path.join("LOCK")).unwrap();
     fs::remove_dir_all(path.join("observations")).unwrap();
