@@ -12,6 +12,7 @@ use crate::book::{Course, Signs};
 use crate::flows::{FlowEntry, FlowIndex};
 use crate::network::Network;
 use crate::outbox::Outbox;
+use crate::purge::Purge;
 use crate::report::StackState;
 use crate::sighting::Sighting;
 
@@ -50,15 +51,17 @@ pub(crate) struct State {
     settings: LoopSettings,
     /// The signs of each followed flow that has looped.
     signs: HashMap<FlowIndex, Signs>,
-    /// Packets of flows whose TTL at a node varies, as it does where they loop; at most [`MAX_VARYING`] flows.
+    /// Packets of flows whose TTL at a node varies, as it does where they loop, of at most [`MAX_VARYING`]
+    /// flows.
     varying: HashMap<FlowIndex, SeenPackets>,
+    purge: Purge,
 }
 
 impl Detector for State {
     type Settings = Settings;
 
     fn new(settings: &Settings, _: &Common) -> Self {
-        Self { settings: settings.clone(), signs: HashMap::new(), varying: HashMap::new() }
+        Self { settings: settings.clone(), signs: HashMap::new(), varying: HashMap::new(), purge: Purge::default() }
     }
 
     #[inline]
@@ -97,7 +100,7 @@ impl Detector for State {
 impl State {
     /// Begins to follow the packets of a flow; `None` where there is no room.
     fn follow(&mut self, flow: FlowIndex, now: Nanos) -> Option<&mut SeenPackets> {
-        if self.varying.len() >= MAX_VARYING {
+        if self.varying.len() >= MAX_VARYING && self.purge.begins(now) {
             self.varying.retain(|_, packets| packets.are_recent(now));
         }
         (self.varying.len() < MAX_VARYING).then(|| self.varying.entry(flow).or_default())
@@ -160,7 +163,8 @@ fn find(settings: &LoopSettings, sighting: &Sighting<'_>, ttl_ran_out: bool) -> 
 /// The place that a packet reached again after passing routers in between.
 fn came_again(known: &Seen, packet: &Seen) -> Found {
     let ingress = packet.hop.ingress_interface.filter(|id| Some(*id) == known.hop.ingress_interface);
-    Found { hop: Hop { ingress_interface: ingress, ..packet.hop }, support: vec![LoopSupport::SmallerTtl], confidence: Confidence::Certain }
+    let hop = Hop { ingress_interface: ingress, ..packet.hop };
+    Found { hop, support: vec![LoopSupport::SmallerTtl], confidence: Confidence::Certain }
 }
 
 impl Found {
