@@ -1,10 +1,10 @@
 //! Other work of Linux on the packets it forwards stays in effect beside the switch's programs.
 
 use std::net::UdpSocket;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use inband_linux::bpf::load_classifier;
+use inband_linux::bpf::{Attached, load_classifier};
 use inband_linux::device;
 use inband_linux::frames::Batch;
 use inband_linux::netlink::Netlink;
@@ -95,10 +95,10 @@ fn programs_of_others_at_tcx_run_in_front_of_the_switchs_and_behind_them() {
     let Some(world) = World::new() else { return };
     routers(&world);
     let program = load_classifier(&foreign()).unwrap();
-    let attach = |name: &str, direction, order| -> OwnedFd {
+    let attach = |name: &str, direction, order| -> Attached {
         world.inside(FIRST, || {
             let index = device::find(&mut Netlink::open().unwrap(), name).unwrap().unwrap().index;
-            tcx::attach(program.as_fd(), index, direction, order).unwrap()
+            tcx::attach(program.as_fd(), index, direction, order).unwrap().into()
         })
     };
     let second = world.switch_of(SECOND, &config(12, "dscp", &["right"], 1_900, ""));

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use inband_linux::bpf::load_classifier;
+use inband_linux::bpf::{Attached, load_classifier};
 use inband_linux::device;
 use inband_linux::frames::{Batch, FrameSocket};
 use inband_linux::namespace::Namespace;
@@ -224,6 +224,7 @@ fn what_a_queue_or_a_filter_has_to_see_is_sent_by_it_as_soon_as_it_is_there() {
 
     let program = load_classifier(&dropping()).unwrap();
     let filter = tcx::attach(program.as_fd(), line_right(), Direction::Egress, Order::Last).unwrap();
+    let filter = Attached::from(filter);
     let words = "af-xdp in; af-packet out: filters of others at TC on what it sends";
     assert_eq!(steps_until(words), None, "the filter drops it");
 
