@@ -2,9 +2,11 @@
 
 mod support;
 
+use std::net::IpAddr;
+
 use inband_collector::{CollectorSettings, EventSettings, LoopSettings, PathSettings};
 use inband_model::{
-    Confidence, EventDetail, EventKind, Nanos, Observation, Origin, PathChangeKind, Phase, Severity,
+    Confidence, EventDetail, EventKind, Flow, Nanos, Observation, Origin, PathChangeKind, Phase, Severity,
 };
 use inband_wire::int::{HopMetadata, Instructions};
 use inband_wire::report::Draft;
@@ -234,6 +236,32 @@ fn three_changes_in_a_minute_are_a_flap_announced_once() {
     let kinds = changes(&mut lab);
 
     assert_eq!(kinds, [PathChangeKind::EcmpMove, PathChangeKind::EcmpMove, PathChangeKind::Flap]);
+}
+
+#[test]
+fn the_paths_of_a_packet_to_several_receivers_are_no_changes() {
+    let groups = ["239.1.2.3", "255.255.255.255", "ff02::16"];
+    for destination in groups.map(|group| group.parse().unwrap()) {
+        let IpAddr::V4(_) = destination else {
+            assert!(Flow { destination, ..flow(1) }.is_to_group());
+            continue;
+        };
+        let mut lab = Lab::new();
+        for round in 0..10 {
+            lab.wait(Nanos::from_millis(100));
+            let leaf = 2 + round % 3;
+            let copy =
+                MdPacket { flow: Flow { destination, ..flow(1) }, ..MdPacket::new(&hops(&[1, 11, leaf])) };
+            lab.report(leaf, &sink_report(&copy.bytes()));
+        }
+
+        let paths = lab.paths();
+
+        // As often as the path of a flow that flaps.
+        assert!(paths.starts_with(&[vec![1, 11, 2], vec![1, 11, 3], vec![1, 11, 4]]), "{paths:?}");
+        assert!(paths.len() < 6, "{paths:?}");
+        assert_eq!(changes(&mut lab), []);
+    }
 }
 
 #[test]

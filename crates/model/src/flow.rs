@@ -49,6 +49,13 @@ impl Flow {
         }
     }
 
+    /// Whether its packets have several receivers: the destination is a multicast address or the limited
+    /// broadcast address. Copies of one packet take several paths.
+    #[must_use]
+    pub fn is_to_group(&self) -> bool {
+        self.destination.is_multicast() || self.destination == IpAddr::V4(Ipv4Addr::BROADCAST)
+    }
+
     /// The flow's id.
     ///
     /// Two flows may share an id: it sorts and groups, it does not prove equality.

@@ -96,6 +96,8 @@ impl Correlator {
 
     /// Passes a change of path to the detectors; unless the flow flaps, its old links have time to show
     /// whether they still carry flows.
+    ///
+    /// The paths of packets to several receivers differ by receiver, which is no change.
     fn note_change(
         &mut self,
         flow: FlowIndex,
@@ -112,6 +114,9 @@ impl Correlator {
         entry.changed_at.rotate_right(1);
         entry.changed_at[0] = Some(now);
         let flaps = entry.flaps(now, window);
+        if entry.flow.is_to_group() {
+            return;
+        }
         let before = entry.recent_change.take();
         if let Some(before) = before {
             self.show_change(flow, before, ChangeStage::Superseded, now, outbox);
