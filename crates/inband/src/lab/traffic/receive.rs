@@ -1,6 +1,6 @@
 //! Receives payloads, and checks every byte.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use serde_json::json;
+use socket2::{Domain, Socket, Type};
 
 use super::args::ReceiveArgs;
 use super::pattern;
@@ -26,20 +27,11 @@ pub(super) fn run(args: &ReceiveArgs) -> Result<(), Failure> {
     let stop = signals::until_stopped()?;
     let counts = Arc::new(Counts::default());
     let cannot = || format!("cannot receive on port {}", args.port);
-    // A machine without IPv6 still receives IPv4.
-    let any =
-        [(Ipv4Addr::UNSPECIFIED, args.port).into(), SocketAddr::from((Ipv6Addr::UNSPECIFIED, args.port))];
-    let mut opened = 0;
-    for address in any {
-        let Ok(udp) = UdpSocket::bind(address) else { continue };
-        let Ok(tcp) = TcpListener::bind(address) else { continue };
-        opened += 1;
+    let sockets = open(args.port).with_context(cannot)?;
+    for (udp, tcp) in sockets {
         let (shared, streams) = (Arc::clone(&counts), Arc::clone(&counts));
         std::thread::Builder::new().spawn(move || datagrams(&udp, &shared)).with_context(cannot)?;
         std::thread::Builder::new().spawn(move || connections(&tcp, &streams)).with_context(cannot)?;
-    }
-    if opened == 0 {
-        return Err(Failure::Work(anyhow::anyhow!(cannot())));
     }
     let began = Instant::now();
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -61,6 +53,38 @@ pub(super) fn run(args: &ReceiveArgs) -> Result<(), Failure> {
         }
         _ => printed,
     }
+}
+
+/// Opens UDP and TCP of each family at a port; a machine without IPv6 receives IPv4.
+///
+/// # Errors
+/// The port is in use.
+fn open(port: u16) -> io::Result<Vec<(UdpSocket, TcpListener)>> {
+    let mut sockets = vec![open_at((Ipv4Addr::UNSPECIFIED, port).into())?];
+    match open_at((Ipv6Addr::UNSPECIFIED, port).into()) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
+        opened => sockets.extend(opened),
+    }
+    Ok(sockets)
+}
+
+fn open_at(address: SocketAddr) -> io::Result<(UdpSocket, TcpListener)> {
+    let open = |kind| {
+        let socket = Socket::new(Domain::for_address(address), kind, None)?;
+        if address.is_ipv6() {
+            // Else it would include IPv4, which has sockets of its own.
+            socket.set_only_v6(true)?;
+        }
+        if kind == Type::STREAM {
+            // As the standard library does: the port may have connections of an earlier run.
+            socket.set_reuse_address(true)?;
+        }
+        socket.bind(&address.into())?;
+        Ok::<_, io::Error>(socket)
+    };
+    let (udp, tcp) = (open(Type::DGRAM)?, open(Type::STREAM)?);
+    tcp.listen(WAITING)?;
+    Ok((udp.into(), tcp.into()))
 }
 
 fn datagrams(socket: &UdpSocket, counts: &Counts) {
@@ -105,6 +129,34 @@ fn stream_of(mut stream: TcpStream, counts: &Counts) {
 }
 
 const MARK: &[u8] = b"inbandlb";
+/// Connections that wait to be accepted.
+const WAITING: i32 = 1_024;
 const STEP: Duration = Duration::from_millis(20);
 /// Most bytes that are held without a mark.
 const MAX_HELD: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
+
+    use super::open;
+
+    /// Another program may take a port between its choice and its use.
+    const TRIES: usize = 50;
+
+    #[test]
+    fn both_families_are_received_at_one_port() {
+        if UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
+            return eprintln!("skipped: this machine has no IPv6");
+        }
+        let choose = || Ok(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port());
+        let sockets = (0..TRIES).find_map(|_| choose().and_then(open).ok()).unwrap();
+
+        assert_eq!(sockets.len(), 2);
+        for (udp, tcp) in &sockets {
+            assert_eq!(udp.local_addr().unwrap(), tcp.local_addr().unwrap());
+        }
+        assert!(sockets[0].0.local_addr().unwrap().is_ipv4());
+        assert!(sockets[1].0.local_addr().unwrap().is_ipv6());
+    }
+}
