@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use clap::Args;
 
+mod fabric;
 mod flips;
 mod fuzz;
 mod history;
@@ -33,6 +34,11 @@ const CHECKS: &[Check] = &[
         name: "fuzz",
         about: "runs every fuzz target for ten minutes, or [TARGET]... for --seconds N",
         run: fuzz::run,
+    },
+    Check {
+        name: "fabric",
+        about: "sends ten million packets, or --packets N, through fabrics of 4 leaves, 2 spines and 8 hosts: none changes, paths are those of the routes; faults raise their events alone",
+        run: fabric::run,
     },
     Check {
         name: "flips",
