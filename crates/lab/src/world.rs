@@ -258,18 +258,16 @@ fn set_up(plan: &Plan, at: usize, netlink: &mut Netlink) -> io::Result<()> {
     }
     // Where this program forwards, the kernel must not forward as well.
     let forwards = if node.kind == Kind::Kernel { "1" } else { "0" };
-    for (key, value) in [
-        ("ipv4/ip_forward", forwards),
-        ("ipv4/fib_multipath_hash_policy", "1"),
-        ("ipv4/conf/all/send_redirects", "0"),
-        ("ipv4/icmp_ratelimit", "0"),
-    ] {
+    for (key, value) in
+        [("ipv4/ip_forward", forwards), ("ipv4/conf/all/send_redirects", "0"), ("ipv4/icmp_ratelimit", "0")]
+    {
         set(key, value)?;
     }
     if plan.has_ipv6() {
         set("ipv6/conf/all/forwarding", forwards)?;
-        set("ipv6/fib_multipath_hash_policy", "1")?;
+        spread_by_headers("ipv6")?;
     }
+    spread_by_headers("ipv4")?;
     if node.kind == (Kind::Bridge { engine: false }) {
         device::create(netlink, "bridge", "br0")?;
         let bridge = index(netlink, "br0")?;
@@ -362,6 +360,17 @@ fn index(netlink: &mut Netlink, name: &str) -> io::Result<u32> {
     Ok(device::find(netlink, name)?.ok_or_else(missing)?.index)
 }
 
+/// Spreads flows over next hops by addresses, protocol and ports, as switches do.
+///
+/// By policy 1 the kernel prefers a hash that comes with the packet. Inside one machine that is the sender's
+/// socket's: a random number that differs between the first packet of a TCP server and its others.
+fn spread_by_headers(family: &str) -> io::Result<()> {
+    let policy = format!("{family}/fib_multipath_hash_policy");
+    set(&format!("{family}/fib_multipath_hash_fields"), FIELDS_OF_FLOWS)?;
+    // Linux before 5.14 has no policy 3.
+    set(&policy, "3").or_else(|_| set(&policy, "1"))
+}
+
 fn set(key: &str, value: &str) -> io::Result<()> {
     let path = Path::new("/proc/sys/net").join(key);
     match std::fs::write(&path, value) {
@@ -380,6 +389,8 @@ fn mac(node: usize, id: u16) -> [u8; 6] {
 
 /// An Ethernet address like those of [`mac`], but unused: there are not that many nodes.
 const NOBODY: [u8; 6] = [0x02, 0x1b, 0xff, 0xff, 0xff, 0xff];
+/// Source address, destination address, protocol, source port, destination port: bits 0, 1, 2, 4 and 5.
+const FIELDS_OF_FLOWS: &str = "55";
 /// The device that a node's reports leave by.
 const MANAGEMENT: &str = "mgmt0";
 /// Maximum wait for new devices.
