@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use inband_model::table::Shape;
 
 use crate::error::StoreError;
-use crate::segment::{Footer, Found, Seen, SegmentReader};
+use crate::segment::{Footer, Found, OpenFiles, Seen, SegmentReader};
 
 /// The most recently used footers, at most [`MAX_BYTES`] of them.
 #[derive(Debug, Default)]
@@ -36,19 +36,25 @@ struct KeptFooter {
 }
 
 impl Footers {
-    /// Opens a segment of a table.
+    /// A reader of a segment of a table, which keeps its file open in `files`.
     ///
     /// # Errors
     /// It cannot be opened, or its footer is damaged.
-    pub(crate) fn open(&self, path: &Path, shape: &Shape) -> Result<SegmentReader, StoreError> {
+    pub(crate) fn open(
+        &self,
+        path: &Path,
+        shape: &Shape,
+        files: &Arc<OpenFiles>,
+    ) -> Result<SegmentReader, StoreError> {
+        let found = Found::look(path).map_err(StoreError::io("open", path))?;
+        if let Some(footer) = self.find(path, &found.seen()) {
+            return Ok(SegmentReader::new(found, footer, Arc::clone(files)));
+        }
         let (found, file) = Found::open(path).map_err(StoreError::io("open", path))?;
         let seen = found.seen();
-        if let Some(footer) = self.find(path, &seen) {
-            return Ok(SegmentReader::new(found, footer));
-        }
         let footer = Arc::new(SegmentReader::read_footer(&file, path, shape)?);
         self.keep(path, seen, &footer);
-        Ok(SegmentReader::new(found, footer))
+        Ok(SegmentReader::new(found, footer, Arc::clone(files)))
     }
 
     /// Bytes of memory in use, approximately.

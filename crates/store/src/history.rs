@@ -25,10 +25,11 @@ use crate::footers::Footers;
 use crate::layout::{self, SegmentFile};
 use crate::question::Limits;
 use crate::range::TimeRange;
-use crate::segment::SegmentReader;
+use crate::segment::{Found, OpenFiles, SegmentReader};
 use crate::shortage::{Shortage, is_shortage};
 
 pub use chunk::Chunk;
+pub(crate) use column::ValueTest;
 pub use column::{ColumnData, Value};
 pub use texts::Texts;
 
@@ -43,6 +44,7 @@ pub struct History {
     notes: Notes,
     shortage: Shortage,
     footers: Arc<Footers>,
+    files: Arc<OpenFiles>,
     /// Ends all questions when set.
     stop: Arc<AtomicBool>,
 }
@@ -106,7 +108,8 @@ impl History {
         damage.iter().for_each(|damage| notes.note(damage));
         let (root, logs, notes) = (root.to_owned(), Arc::new(rows), notes.clone());
         let (shortage, footers) = (Shortage::default(), Arc::clone(footers));
-        Ok(Some(History { root, segments, logs, notes, shortage, footers, stop: Arc::default() }))
+        let (files, stop) = (Arc::default(), Arc::default());
+        Ok(Some(History { root, segments, logs, notes, shortage, footers, files, stop }))
     }
 
     /// Ends questions soon after `stop` is set, as if their time were up.
@@ -169,6 +172,18 @@ impl History {
         self.noted(chunk, column, chunk.rows_of_column(column, rows))
     }
 
+    /// The rows, out of some in ascending order or all, whose value in a column passes a test. `None`, with a
+    /// note, if the column is damaged; `Some(None)` if its values must be read to tell.
+    pub(crate) fn rows_with(
+        &self,
+        chunk: &Chunk,
+        column: usize,
+        among: Option<&[u32]>,
+        test: ValueTest<'_>,
+    ) -> Option<Option<Vec<u32>>> {
+        self.noted(chunk, column, chunk.rows_with(column, among, test))
+    }
+
     /// The values of a column in a range of rows; `None`, with a note, if they are damaged.
     pub(crate) fn part_of_column(
         &self,
@@ -179,12 +194,7 @@ impl History {
         self.noted(chunk, column, chunk.part_of_column(column, rows))
     }
 
-    fn noted(
-        &self,
-        chunk: &Chunk,
-        column: usize,
-        read: Result<ColumnData, StoreError>,
-    ) -> Option<ColumnData> {
+    fn noted<T>(&self, chunk: &Chunk, column: usize, read: Result<T, StoreError>) -> Option<T> {
         let note = |error: StoreError| match error.of_system() {
             // Retention has removed it meanwhile.
             Some(cause) if cause.kind() == ErrorKind::NotFound => {}
@@ -268,7 +278,9 @@ impl History {
     /// Opens segments, in parallel if there are many, as each may wait for the disk.
     fn open_all(&self, files: &[&SegmentFile], table: &Shape) -> Vec<Result<SegmentReader, StoreError>> {
         let open = |files: &[&SegmentFile]| {
-            files.iter().map(|file| self.footers.open(&file.path, table)).collect::<Vec<_>>()
+            let unknown = files.iter().filter(|file| !self.footers.has(&file.path));
+            unknown.for_each(|file| Found::announce(&file.path));
+            files.iter().map(|file| self.footers.open(&file.path, table, &self.files)).collect::<Vec<_>>()
         };
         if files.len() < MANY_FILES || self.footers.has(&files[0].path) {
             return open(files);

@@ -6,6 +6,7 @@ use std::thread;
 
 use inband_model::table::{HOURS, MINUTES, OBSERVATIONS, Shape};
 
+use crate::ahead::Ahead;
 use crate::budget::Budget;
 use crate::civil::Hour;
 use crate::error::StoreError;
@@ -81,8 +82,16 @@ impl History {
             chunks.retain(|(chunk, _)| chunk.may_hold(columns.node, node.into(), node.into()));
         }
         let next = AtomicUsize::new(0);
+        let ahead = Ahead::of(chunks.iter().map(|(chunk, _)| chunk), columns.all());
         let parts: Vec<Part> = thread::scope(|scope| {
-            let count = || self.count_interfaces(&chunks, &next, &columns, question, &budget, limits);
+            let count = || {
+                let next = || {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    ahead.reach(place);
+                    chunks.get(place)
+                };
+                self.count_interfaces(next, &columns, question, &budget, limits)
+            };
             let others: Vec<_> = (1..WORKERS.min(chunks.len())).map(|_| scope.spawn(count)).collect();
             let mut parts = vec![count()];
             parts.extend(others.into_iter().filter_map(|other| other.join().ok()));
@@ -128,17 +137,16 @@ impl History {
         Ok(hours.into_iter().chain(minutes).collect())
     }
 
-    fn count_interfaces(
+    fn count_interfaces<'a>(
         &self,
-        chunks: &[(Chunk, bool)],
-        next: &AtomicUsize,
+        next: impl Fn() -> Option<&'a (Chunk, bool)>,
         columns: &Columns,
         question: &InterfacesQuestion,
         budget: &Budget,
         limits: Limits,
     ) -> Part {
         let mut part = Part::default();
-        while let Some((chunk, is_of_hours)) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some((chunk, is_of_hours)) = next() {
             if budget.is_late() || part.is_too_large {
                 break;
             }
@@ -206,8 +214,10 @@ impl History {
                     let time = times.as_ref().and_then(|times| times.get(row));
                     !is_sampled || time.is_some_and(|time| (time / MINUTE).is_multiple_of(question.one_in))
                 };
-                if each().any(|(row, _)| is_told(row)) {
-                    let ColumnData::Texts { codes, words } = self.column(chunk, sketch)? else { return None };
+                let told: Vec<u32> = wanted.iter().copied().filter(|row| is_told(*row as usize)).collect();
+                if !told.is_empty() {
+                    let read = self.rows_of_column(chunk, sketch, &told)?;
+                    let ColumnData::Texts { codes, words } = read else { return None };
                     let text = u32::try_from(part.texts.len()).ok()?;
                     for (row, place) in each().filter(|(row, _)| is_told(*row)) {
                         let (Some(code), Ok(place)) = (codes[row], u32::try_from(place)) else { continue };
@@ -292,13 +302,21 @@ impl Columns {
             hops: is_hops.then(|| [place("hop_index"), place("hop_count")]),
         }
     }
+
+    /// The columns that are read in any case.
+    fn all(&self) -> Vec<usize> {
+        let Self { node, interface, latency, depth, utilization, dropped, counts, sketch, .. } = *self;
+        let numbers = [node, interface, latency, depth, utilization, dropped];
+        numbers.into_iter().chain(counts).chain(sketch).collect()
+    }
 }
 
 /// The counts of one thread.
 #[derive(Default)]
 struct Part {
     places: HashMap<Interface, u32, Seed>,
-    last: Option<(Interface, u32)>,
+    /// The place of the previous row.
+    last: Option<u32>,
     interfaces: Vec<Interface>,
     sums: Vec<InterfaceSums>,
     /// Place and latency bucket of each hop.
@@ -316,10 +334,14 @@ impl Part {
     fn place(&mut self, node: Option<u64>, interface: Option<u64>) -> Option<u32> {
         let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let key = (node.map_or(u32::MAX, small), interface.map(small));
-        if let Some((last, place)) = self.last
-            && last == key
-        {
-            return Some(place);
+        if let Some(last) = self.last {
+            // Most tables have the same order: the next interface is the one that came next before.
+            for near in [last, last + 1] {
+                if self.interfaces.get(near as usize) == Some(&key) {
+                    self.last = Some(near);
+                    return Some(near);
+                }
+            }
         }
         let next = u32::try_from(self.interfaces.len()).ok().filter(|next| *next < MAX_PLACES)?;
         let place = *self.places.entry(key).or_insert(next);
@@ -327,7 +349,7 @@ impl Part {
             self.interfaces.push(key);
             self.sums.push(InterfaceSums::default());
         }
-        self.last = Some((key, place));
+        self.last = Some(place);
         Some(place)
     }
 
@@ -401,36 +423,46 @@ fn cell(place: usize, bucket: u32) -> Cell {
 
 /// The counts of all threads, by interface.
 fn merged(parts: &[Part]) -> BTreeMap<Interface, InterfaceSums> {
-    let mut all: BTreeMap<Interface, (InterfaceSums, Vec<(usize, u32)>)> = BTreeMap::new();
-    for (number, part) in parts.iter().enumerate() {
-        for ((interface, sums), place) in part.interfaces.iter().zip(&part.sums).zip(0..) {
-            let (there, places) = all.entry(*interface).or_default();
-            there.count += sums.count;
-            there.drops += sums.drops;
-            there.max = there.max.max(sums.max);
-            there.depth = there.depth.max(sums.depth);
-            there.utilization = there.utilization.max(sums.utilization);
-            places.push((number, place));
-        }
+    let mut places: Vec<(Interface, u32, u32)> = Vec::new();
+    for (number, part) in (0..).zip(parts) {
+        places.extend(part.interfaces.iter().zip(0..).map(|(interface, place)| (*interface, number, place)));
     }
+    places.sort_unstable();
+    let same: Vec<_> = places.chunk_by(|one, next| one.0 == next.0).collect();
     let spreads: Vec<Spreads<'_>> = parts.iter().map(Spreads::of).collect();
-    let mut all: Vec<_> = all.into_iter().collect();
-    let share = all.len().div_ceil(WORKERS).max(1);
-    thread::scope(|scope| {
-        for some in all.chunks_mut(share) {
+    let share = same.len().div_ceil(WORKERS).max(1);
+    let sums: Vec<Vec<InterfaceSums>> = thread::scope(|scope| {
+        let sum = |same| {
             let spreads = &spreads;
-            scope.spawn(move || {
-                let mut counts = Counts::new();
-                for (_, (sums, places)) in some {
-                    for (part, place) in places.iter() {
-                        spreads[*part].add_to(*place, &mut counts);
-                    }
-                    (sums.p50, sums.p99) = counts.take_quantiles();
-                }
-            });
-        }
+            scope.spawn(move || summed(same, spreads))
+        };
+        let summing: Vec<_> = same.chunks(share).map(sum).collect();
+        // A panic of a thread has been printed.
+        let sums = summing.into_iter().zip(same.chunks(share));
+        sums.map(|(sum, same)| sum.join().unwrap_or_else(|_| summed(same, &spreads))).collect()
     });
-    all.into_iter().map(|(interface, (sums, _))| (interface, sums)).collect()
+    same.iter().map(|places| places[0].0).zip(sums.into_iter().flatten()).collect()
+}
+
+/// The counts of interfaces from their places in the threads' counts.
+fn summed(same: &[&[(Interface, u32, u32)]], spreads: &[Spreads<'_>]) -> Vec<InterfaceSums> {
+    let mut counts = Counts::new();
+    let of_interface = |places: &&[(Interface, u32, u32)]| {
+        let mut all = InterfaceSums::default();
+        for (_, number, place) in *places {
+            let spread = &spreads[*number as usize];
+            let sums = &spread.part.sums[*place as usize];
+            all.count += sums.count;
+            all.drops += sums.drops;
+            all.max = all.max.max(sums.max);
+            all.depth = all.depth.max(sums.depth);
+            all.utilization = all.utilization.max(sums.utilization);
+            spread.add_to(*place, &mut counts);
+        }
+        (all.p50, all.p99) = counts.take_quantiles();
+        all
+    };
+    same.iter().map(of_interface).collect()
 }
 
 /// The latencies of one thread, grouped by place.

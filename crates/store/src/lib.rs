@@ -6,6 +6,7 @@
 //!
 //! The tables are those of `inband_model::table`; this crate has no others.
 
+mod ahead;
 mod answer_file;
 mod batch;
 mod budget;

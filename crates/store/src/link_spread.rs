@@ -7,6 +7,7 @@ use std::thread;
 use inband_model::FlowId;
 use inband_model::table::{OBSERVATIONS, Shape};
 
+use crate::ahead::Ahead;
 use crate::budget::Budget;
 use crate::history::{Chunk, History};
 use crate::mixer::Seed;
@@ -52,7 +53,9 @@ impl History {
         let shape = OBSERVATIONS.shape();
         let Some(columns) = Columns::of(&shape) else { return Ok(Spread::default()) };
         let chunks = self.chunks(&shape, question.range).map_err(QueryError::Store)?;
-        let parts = in_turn(&chunks, &budget, |chunk, part: &mut Part| {
+        let first = columns.tests(question).first().map(|(column, _)| *column);
+        let ahead = Ahead::of(&chunks, first.into_iter().collect());
+        let parts = in_turn(&chunks, &budget, &ahead, |chunk, part: &mut Part| {
             // Damaged columns are noted and left out.
             let _ = self.pair_hops(chunk, &columns, question, part);
         });
@@ -63,7 +66,8 @@ impl History {
         }
         if !open.is_empty() {
             // In earlier versions the next hop may be in any chunk.
-            let more = in_turn(&chunks, &budget, |chunk, part: &mut Part| {
+            let ahead = Ahead::of(&chunks, vec![columns.key[SEQUENCE]]);
+            let more = in_turn(&chunks, &budget, &ahead, |chunk, part: &mut Part| {
                 let _ = self.find_hops(chunk, &columns, &open, question, &mut part.spread);
             });
             more.iter().for_each(|part| spread.merge(&part.spread));
@@ -89,6 +93,10 @@ impl History {
             return Some(());
         }
         let rows = self.rows_that_are(chunk, &tests)?;
+        if rows.is_empty() {
+            return Some(());
+        }
+        chunk.announce(&[&columns.key[..], &[columns.count, columns.egress, columns.ingress]].concat());
         let read = |column: usize| self.rows_of_column(chunk, column, &rows);
         let (times, stamps, counts) = (read(columns.key[0])?, read(columns.egress)?, read(columns.count)?);
         let keys: Vec<_> = columns.key.iter().map(|column| read(*column)).collect::<Option<_>>()?;
@@ -148,12 +156,16 @@ impl History {
 fn in_turn<T: Default + Send>(
     chunks: &[Chunk],
     budget: &Budget,
+    ahead: &Ahead<'_>,
     take: impl Fn(&Chunk, &mut T) + Sync,
 ) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut found = T::default();
-        while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(chunk) = chunks.get(place) else { break };
+            ahead.reach(place);
             if budget.is_late() {
                 break;
             }

@@ -159,9 +159,9 @@ fn merge(
     is_closing: &dyn Fn() -> bool,
 ) -> Result<SegmentFile, StoreError> {
     let rules = Rules::of(shape);
-    let mut sources = Vec::new();
+    let (mut sources, open) = (Vec::new(), Arc::default());
     for file in files {
-        let segment = Footers::default().open(&file.path, shape)?;
+        let segment = Footers::default().open(&file.path, shape, &open)?;
         sources.push(Source::new(segment, file.path.clone(), &rules)?);
     }
     let first = files.iter().map(|file| file.first).min().unwrap_or_default();

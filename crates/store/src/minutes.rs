@@ -106,6 +106,11 @@ impl Sketch {
 pub(crate) fn parse_pairs(text: &str, mut take: impl FnMut(u32, u64)) {
     let mut bytes = text.as_bytes();
     while !bytes.is_empty() {
+        if let Some((bucket, count, rest)) = usual_pair(bytes) {
+            take(bucket, count);
+            bytes = rest;
+            continue;
+        }
         let Some(bucket) = take_number(&mut bytes, b':') else { return };
         let Some(count) = take_number(&mut bytes, b' ') else { return };
         match u32::try_from(bucket) {
@@ -113,6 +118,24 @@ pub(crate) fn parse_pairs(text: &str, mut take: impl FnMut(u32, u64)) {
             _ => return,
         }
     }
+}
+
+/// A bucket of three digits, a count of one or two, and the bytes after the following blank: nearly every
+/// pair of a sketch. `None` for any other pair, and at the end of the text.
+#[inline]
+fn usual_pair(bytes: &[u8]) -> Option<(u32, u64, &[u8])> {
+    let [a, b, c, b':', d, e, end, ..] = *bytes else { return None };
+    let digit = |byte: u8| u32::from(byte.wrapping_sub(b'0'));
+    let (a, b, c, d) = (digit(a), digit(b), digit(c), digit(d));
+    if a.max(b).max(c).max(d) > 9 {
+        return None;
+    }
+    let bucket = (a * 10 + b) * 10 + c;
+    if e == b' ' {
+        return Some((bucket, d.into(), bytes.get(6..)?));
+    }
+    let last = digit(e);
+    (last <= 9 && end == b' ').then(|| (bucket, u64::from(d * 10 + last), bytes.get(7..).unwrap_or_default()))
 }
 
 /// Takes a number and the character after it, or the end of the text; `None` for anything else.
@@ -375,6 +398,7 @@ pub(crate) fn middle(bucket: u32) -> u64 {
     least + ((1 << shift) - 1) / 2
 }
 
+const _: () = assert!(LAST_BUCKET > 999, "three digits are a bucket");
 /// Numbers with this many digits fit 64 bits.
 const SAFE_DIGITS: usize = 19;
 /// Nanoseconds per minute.

@@ -4,6 +4,7 @@
 //! TIMESTAMP in nanoseconds of UTC, texts are UTF-8; columns are compressed with zstd if that makes them
 //! smaller.
 
+mod announce;
 mod checksums;
 mod clocks;
 mod decode;
@@ -17,11 +18,14 @@ mod found;
 mod header;
 mod hybrid;
 mod observations;
+mod open_files;
 mod page;
 mod read;
 mod schema;
+mod select;
 mod split;
 mod unpack;
+mod unread;
 mod write;
 
 pub(crate) use footer::Footer;
@@ -29,6 +33,7 @@ pub(crate) use format::ROW_GROUP_ROWS;
 #[cfg(test)]
 pub(crate) use format::VERSION_KEY;
 pub(crate) use found::{Found, Seen};
+pub(crate) use open_files::OpenFiles;
 pub(crate) use read::SegmentReader;
 pub(crate) use write::{BY_PLACE_ROWS, column_of, write, write_columns, write_observations};
 

@@ -6,8 +6,9 @@ use std::thread;
 use inband_model::FlowId;
 use inband_model::table::{OBSERVATIONS, Shape};
 
+use crate::ahead::Ahead;
 use crate::budget::Budget;
-use crate::history::{Chunk, History};
+use crate::history::{Chunk, History, ValueTest};
 use crate::question::{Limits, QueryError};
 use crate::range::TimeRange;
 
@@ -112,10 +113,14 @@ impl History {
         budget: &Budget,
     ) -> Spread {
         let mut spread = Spread::default();
-        for chunk in chunks.iter().take_while(|_| !budget.is_late()) {
+        let first = tests.first().map_or(columns.value, |(column, _)| *column);
+        let ahead = Ahead::of(chunks, vec![first]);
+        for (place, chunk) in chunks.iter().enumerate().take_while(|_| !budget.is_late()) {
+            ahead.reach(place);
             let Some(rows) = self.rows_that_are(chunk, tests).filter(|rows| !rows.is_empty()) else {
                 continue;
             };
+            chunk.announce(&[columns.time, columns.value]);
             let read = |column| self.rows_of_column(chunk, column, &rows);
             let (Some(times), Some(values)) = (read(columns.time), read(columns.value)) else { continue };
             for row in rows.iter().map(|row| *row as usize) {
@@ -131,18 +136,29 @@ impl History {
     }
     /// The rows whose columns have these values; `None` if a column is damaged.
     pub(crate) fn rows_that_are(&self, chunk: &Chunk, tests: &[(usize, i64)]) -> Option<Vec<u32>> {
-        let mut rows: Vec<u32> = (0..u32::try_from(chunk.rows()).unwrap_or(u32::MAX)).collect();
-        for (place, (column, value)) in tests.iter().enumerate() {
-            let data = match place {
-                0 => self.column(chunk, *column)?,
-                _ => self.rows_of_column(chunk, *column, &rows)?,
+        let all = || (0..u32::try_from(chunk.rows()).unwrap_or(u32::MAX)).collect();
+        let mut rows: Option<Vec<u32>> = None;
+        for (column, value) in tests {
+            let test = ValueTest::Number(&|number| number == *value);
+            let found = self.rows_with(chunk, *column, rows.as_deref(), test)?;
+            let found = match (found, rows) {
+                (Some(found), _) => found,
+                (None, before) => {
+                    let data = match &before {
+                        Some(rows) => self.rows_of_column(chunk, *column, rows)?,
+                        None => self.column(chunk, *column)?,
+                    };
+                    let mut found = before.unwrap_or_else(all);
+                    found.retain(|row| data.integer(*row as usize) == Some(*value));
+                    found
+                }
             };
-            rows.retain(|row| data.integer(*row as usize) == Some(*value));
-            if rows.is_empty() {
-                break;
+            if found.is_empty() {
+                return Some(found);
             }
+            rows = Some(found);
         }
-        Some(rows)
+        Some(rows.unwrap_or_else(all))
     }
 }
 

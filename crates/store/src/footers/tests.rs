@@ -1,4 +1,5 @@
 use std::fs;
+use std::sync::Arc;
 
 use inband_model::table::OBSERVATIONS;
 
@@ -19,17 +20,17 @@ fn segment(folder: &Folder) -> std::path::PathBuf {
 fn a_footer_is_read_once_and_again_when_the_file_has_changed() {
     let (folder, footers) = (Folder::new(), Footers::default());
     let (path, shape) = (segment(&folder), OBSERVATIONS.shape());
-    assert_eq!(footers.open(&path, &shape).unwrap().rows(0), 100);
+    assert_eq!(footers.open(&path, &shape, &Arc::default()).unwrap().rows(0), 100);
     let bytes = footers.bytes();
     assert!(bytes > 0);
-    assert_eq!(footers.open(&path, &shape).unwrap().rows(0), 100);
+    assert_eq!(footers.open(&path, &shape, &Arc::default()).unwrap().rows(0), 100);
     assert_eq!(footers.bytes(), bytes);
 
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-    assert!(matches!(footers.open(&path, &shape), Err(StoreError::Damaged { .. })));
+    assert!(matches!(footers.open(&path, &shape, &Arc::default()), Err(StoreError::Damaged { .. })));
     fs::write(&path, &whole).unwrap();
-    assert_eq!(footers.open(&path, &shape).unwrap().rows(0), 100);
+    assert_eq!(footers.open(&path, &shape, &Arc::default()).unwrap().rows(0), 100);
     assert_eq!(footers.bytes(), bytes);
 }
 
@@ -39,13 +40,13 @@ fn what_was_not_asked_for_lately_makes_room() {
     let (path, shape) = (segment(&folder), OBSERVATIONS.shape());
     let names = |number: usize| folder.path().join(format!("{number}.parquet"));
     fs::copy(&path, names(0)).unwrap();
-    footers.open(&names(0), &shape).unwrap();
+    footers.open(&names(0), &shape, &Arc::default()).unwrap();
     let fit = MAX_BYTES / usize::try_from(footers.bytes()).unwrap();
     for number in 1..=fit + 1 {
         fs::hard_link(names(0), names(number)).unwrap();
-        footers.open(&names(number), &shape).unwrap();
+        footers.open(&names(number), &shape, &Arc::default()).unwrap();
         // The first one is used throughout.
-        footers.open(&names(0), &shape).unwrap();
+        footers.open(&names(0), &shape, &Arc::default()).unwrap();
         assert!(footers.bytes() <= MAX_BYTES as u64);
     }
     let kept = footers.kept();

@@ -10,7 +10,7 @@ use inband_model::Nanos;
 use inband_model::table::Table;
 use parquet::errors::ParquetError;
 
-use super::column::ColumnData;
+use super::column::{ColumnData, ValueTest};
 use crate::damage::Damage;
 use crate::decoded::LogPart;
 use crate::error::StoreError;
@@ -86,6 +86,13 @@ impl Chunk {
         self.rows
     }
 
+    /// Announces that columns will be read, so that reads wait for a disk together. Returns at once.
+    pub(crate) fn announce(&self, columns: &[usize]) {
+        if let Part::Group { segment, group } = &self.source {
+            segment.announce(*group, columns);
+        }
+    }
+
     /// The values of a column.
     ///
     /// # Errors
@@ -117,6 +124,22 @@ impl Chunk {
                 .rows_of_column(*group, column, rows)
                 .map_err(StoreError::segment("read", segment.path())),
             Part::Memory { column: of, .. } => Ok(of(column)),
+        }
+    }
+
+    /// The rows, out of some in ascending order or all, whose value in a column passes a test. `None` if the
+    /// values must be read to tell.
+    pub(crate) fn rows_with(
+        &self,
+        column: usize,
+        among: Option<&[u32]>,
+        test: ValueTest<'_>,
+    ) -> Result<Option<Vec<u32>>, StoreError> {
+        match &self.source {
+            Part::Group { segment, group } => segment
+                .rows_with(*group, column, among, test)
+                .map_err(StoreError::segment("read", segment.path())),
+            Part::Memory { .. } => Ok(None),
         }
     }
 

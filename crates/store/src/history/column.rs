@@ -29,6 +29,13 @@ pub enum ColumnData {
     },
 }
 
+/// A test of the values of a column.
+#[derive(Clone, Copy)]
+pub(crate) enum ValueTest<'a> {
+    Number(&'a dyn Fn(i64) -> bool),
+    Text(&'a dyn Fn(&str) -> bool),
+}
+
 /// One value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value<'a> {

@@ -30,6 +30,35 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn pairs_of_a_text_are_those_of_its_sketch(
+        pairs in proptest::collection::vec((0..=LAST_BUCKET, 1u64..1_200), 0..50),
+    ) {
+        let mut sketch = Sketch::default();
+        pairs.iter().for_each(|(bucket, count)| sketch.add_many(*bucket, *count));
+        let mut read = Sketch::default();
+        parse_pairs(&sketch.to_text(), |bucket, count| read.add_many(bucket, count));
+        prop_assert_eq!(read, sketch);
+    }
+
+    #[test]
+    fn pairs_of_any_text_are_read_up_to_the_first_that_is_none(
+        text in "([0-9]{1,4}:[0-9]{1,3} |[0-9:x ]{0,4}){0,8}",
+    ) {
+        let mut read = Vec::new();
+        parse_pairs(&text, |bucket, count| read.push((bucket, count)));
+        let told = text.split_inclusive(' ').map(|pair| {
+            let (bucket, count) = pair.strip_suffix(' ').unwrap_or(pair).split_once(':')?;
+            let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+            let (bucket, count) =
+                (digits(bucket).then(|| bucket.parse().ok())??, digits(count).then(|| count.parse().ok())??);
+            (bucket <= LAST_BUCKET).then_some((bucket, count))
+        });
+        prop_assert_eq!(read, told.map_while(|pair| pair).collect::<Vec<(u32, u64)>>());
+    }
+}
+
 #[test]
 fn buckets_climb_with_values_up_to_the_largest() {
     assert_eq!(bucket(0), 0);

@@ -14,6 +14,7 @@ use zstd::bulk::Decompressor;
 use super::header::PageHeader;
 use super::split::{pick_split, take_split};
 use super::unpack::{Bytes, each_picked, each_run, take_deltas, unpack};
+use super::unread::Unread;
 use crate::history::{ColumnData, Texts};
 
 /// What is known of a chunk beforehand.
@@ -51,7 +52,7 @@ pub(super) fn decode(bytes: &[u8], layout: Layout<'_>) -> Result<ColumnData, Par
 }
 
 /// Passes the uncompressed bytes of a page to `take`.
-fn with_plain<T>(
+pub(super) fn with_plain<T>(
     stored: &[u8],
     header: &PageHeader,
     compression: Compression,
@@ -109,11 +110,16 @@ struct Decoder<'a> {
     words: Texts,
     /// The code of the first word of the current dictionary.
     first_word: usize,
+    /// The current dictionary of texts, if only some rows are read.
+    unread: Option<Unread>,
+    /// The codes of the texts in these rows.
+    codes: Vec<Option<u32>>,
 }
 
 impl<'a> Decoder<'a> {
     fn new(layout: Layout<'a>) -> Self {
-        let room = if layout.kind == Kind::Flag { 0 } else { layout.wanted };
+        let is_read = layout.kind != Kind::Flag && layout.picked.is_none();
+        let room = if is_read { layout.wanted } else { 0 };
         Self {
             layout,
             rows: 0,
@@ -124,12 +130,18 @@ impl<'a> Decoder<'a> {
             dictionary: Vec::new(),
             words: Texts::default(),
             first_word: 0,
+            unread: None,
+            codes: Vec::new(),
         }
     }
 
     fn take_dictionary(&mut self, header: &PageHeader, page: &[u8]) -> Option<()> {
         let mut bytes = Bytes(page);
         match self.layout.kind {
+            Kind::Text if self.layout.picked.is_some() => {
+                self.unread = Some(Unread::of(page, header.values)?);
+                Some(())
+            }
             Kind::Text => {
                 self.first_word = self.words.len();
                 (0..header.values).try_for_each(|_| {
@@ -158,11 +170,16 @@ impl<'a> Decoder<'a> {
         // If no value is missing, each is at the position of its row.
         if let Some(picked) = self.layout.picked
             && values == self.layout.wanted
-            && [SPLIT, PLAIN_DICTIONARY, DICTIONARY].contains(&header.encoding)
-            && matches!(self.layout.kind, Kind::Time | Kind::Integer)
         {
-            return self.pick(header.encoding, bytes, picked);
+            match (self.layout.kind, header.encoding) {
+                (Kind::Time | Kind::Integer, SPLIT | PLAIN_DICTIONARY | DICTIONARY) => {
+                    return self.pick(header.encoding, bytes, picked);
+                }
+                (Kind::Text, PLAIN_DICTIONARY | DICTIONARY) => return self.pick_texts(bytes, picked),
+                _ => {}
+            }
         }
+        self.read_words()?;
         match (self.layout.kind, header.encoding) {
             (Kind::Flag, PLAIN) => unpack(bytes.0, 1, values, |bit| {
                 self.flags.push(bit != 0);
@@ -215,8 +232,8 @@ impl<'a> Decoder<'a> {
     /// Reads the numbers of some rows; the others are 0.
     fn pick(&mut self, encoding: i64, mut bytes: Bytes<'_>, picked: &[u32]) -> Option<()> {
         let Self { dictionary, numbers, layout, .. } = self;
-        numbers.clear();
-        numbers.resize(layout.wanted, 0);
+        // Memory of rows in between is never touched.
+        *numbers = vec![0; layout.wanted];
         if encoding == SPLIT {
             return pick_split(bytes.0, numbers, bytes.0.len() / size_of::<i64>(), picked);
         }
@@ -225,6 +242,25 @@ impl<'a> Decoder<'a> {
             *numbers.get_mut(row)? = *dictionary.get(code as usize)?;
             Some(())
         })
+    }
+
+    /// Reads the texts of some rows; the others are missing.
+    fn pick_texts(&mut self, mut bytes: Bytes<'_>, picked: &[u32]) -> Option<()> {
+        let Self { unread, words, codes, layout, .. } = self;
+        let unread = unread.as_mut()?;
+        codes.resize(layout.wanted, None);
+        let width = u32::from(bytes.byte()?);
+        each_picked(&mut bytes, width, layout.wanted, picked, |row, code| {
+            *codes.get_mut(row)? = Some(unread.code(code as usize, words)?);
+            Some(())
+        })
+    }
+
+    /// Reads all words of a dictionary that was put off.
+    fn read_words(&mut self) -> Option<()> {
+        let Some(unread) = self.unread.take() else { return Some(()) };
+        self.first_word = self.words.len();
+        unread.read_all(&mut self.words)
     }
 
     /// Reads which rows have a value; returns how many do.
@@ -250,6 +286,10 @@ impl<'a> Decoder<'a> {
 
     fn finish(self) -> Option<ColumnData> {
         let Layout { kind, is_optional, wanted: rows, .. } = self.layout;
+        if !self.codes.is_empty() {
+            let is_whole = self.codes.len() == rows && self.numbers.is_empty();
+            return is_whole.then_some(ColumnData::Texts { codes: self.codes, words: self.words });
+        }
         let are_there = |valid: &[bool]| valid.iter().filter(|valid| **valid).count();
         let values = if kind == Kind::Flag { self.flags.len() } else { self.numbers.len() };
         let (expected, told) = match (is_optional, self.valid.is_empty()) {
@@ -290,13 +330,13 @@ fn each_code(bytes: &mut Bytes<'_>, values: usize, take: impl FnMut(u32, usize) 
     each_run(bytes, width, values, take)
 }
 
-fn text<'a>(bytes: &mut Bytes<'a>) -> Option<Cow<'a, str>> {
+pub(super) fn text<'a>(bytes: &mut Bytes<'a>) -> Option<Cow<'a, str>> {
     let length = bytes.length()?;
     let text = bytes.take(length)?;
     Some(str::from_utf8(text).map_or_else(|_| String::from_utf8_lossy(text), Cow::Borrowed))
 }
 
-fn number(bytes: &[u8]) -> i64 {
+pub(super) fn number(bytes: &[u8]) -> i64 {
     bytes.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
 }
 
@@ -304,12 +344,12 @@ fn wrong(what: &str) -> ParquetError {
     ParquetError::General(what.to_owned())
 }
 
-const DATA_PAGE: i64 = 0;
-const DICTIONARY_PAGE: i64 = 2;
+pub(super) const DATA_PAGE: i64 = 0;
+pub(super) const DICTIONARY_PAGE: i64 = 2;
 const PLAIN: i64 = 0;
-const PLAIN_DICTIONARY: i64 = 2;
+pub(super) const PLAIN_DICTIONARY: i64 = 2;
 const DELTA: i64 = 5;
-const DICTIONARY: i64 = 8;
+pub(super) const DICTIONARY: i64 = 8;
 const SPLIT: i64 = 9;
 /// Maximum bytes of a page before compression.
 const MAX_PAGE_BYTES: usize = 256 << 20;

@@ -1,5 +1,6 @@
 //! Reading of segments: one row group at a time, and only the requested columns.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -10,18 +11,22 @@ use inband_model::table::{Kind, Shape};
 use parquet::basic::Type as Physical;
 use parquet::errors::ParquetError;
 
+use super::announce::announce;
 use super::clocks::{self, Clock};
 use super::decode::{Layout, decode};
 use super::footer::{Fault, Footer};
 use super::found::Found;
+use super::open_files::OpenFiles;
+use super::select::rows_with;
 use crate::error::StoreError;
-use crate::history::ColumnData;
+use crate::history::{ColumnData, ValueTest};
 
 /// A segment whose footer was read.
 #[derive(Debug)]
 pub(crate) struct SegmentReader {
     found: Found,
     footer: Arc<Footer>,
+    files: Arc<OpenFiles>,
 }
 
 impl SegmentReader {
@@ -30,12 +35,12 @@ impl SegmentReader {
     pub(crate) fn open(path: &Path, shape: &Shape) -> Result<Self, StoreError> {
         let (found, file) = Found::open(path).map_err(StoreError::io("open", path))?;
         let footer = Self::read_footer(&file, path, shape)?;
-        Ok(Self::new(found, Arc::new(footer)))
+        Ok(Self::new(found, Arc::new(footer), Arc::default()))
     }
 
-    /// Creates a reader from a known footer.
-    pub(crate) fn new(found: Found, footer: Arc<Footer>) -> Self {
-        Self { found, footer }
+    /// Creates a reader from a known footer; the file stays open in `files` from one read to the next.
+    pub(crate) fn new(found: Found, footer: Arc<Footer>, files: Arc<OpenFiles>) -> Self {
+        Self { found, footer, files }
     }
 
     /// The name under which the file was listed.
@@ -100,6 +105,35 @@ impl SegmentReader {
         self.footer.places[column].is_none_or(|place| self.footer.columns[place].is_optional)
     }
 
+    /// Announces that columns of a row group will be read. Returns at once.
+    pub(crate) fn announce(&self, group: usize, columns: &[usize]) {
+        let Footer { offsets, places, delays, .. } = &*self.footer;
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        let mut add = |place: usize| {
+            if let Some((start, length)) = self.footer.chunk(group, place).0.range {
+                ranges.push((start, start.saturating_add(length as u64)));
+            }
+        };
+        for column in columns {
+            match offsets[*column] {
+                Some((_, place)) => [Some(place), *delays].into_iter().flatten().for_each(&mut add),
+                None => places[*column].into_iter().for_each(&mut add),
+            }
+        }
+        ranges.sort_unstable();
+        // One announcement for columns that are adjacent, or nearly so.
+        let mut joined: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
+        for (start, end) in ranges {
+            match joined.last_mut().filter(|(_, before)| start <= before.saturating_add(GAP_BYTES)) {
+                Some((_, before)) => *before = end.max(*before),
+                None => joined.push((start, end)),
+            }
+        }
+        // A file that cannot be opened is noted when it is read.
+        let Ok(file) = self.files.open(&self.found) else { return };
+        joined.iter().for_each(|(start, end)| announce(&file, *start, end - start));
+    }
+
     /// The values of a column in a row group.
     pub(crate) fn column(&self, group: usize, column: usize) -> Result<ColumnData, ParquetError> {
         self.first_of_column(group, column, usize::MAX)
@@ -124,7 +158,8 @@ impl SegmentReader {
         rows: &[u32],
     ) -> Result<ColumnData, ParquetError> {
         let end = rows.last().map_or(0, |last| *last as usize + 1);
-        self.read(group, column, end, Some(rows).filter(|rows| rows.len() * FEW <= end))
+        let few = if self.footer.kinds.get(column) == Some(&Kind::Text) { FEW_TEXTS } else { FEW };
+        self.read(group, column, end, Some(rows).filter(|rows| rows.len() * few.1 <= end * few.0))
     }
 
     fn read(
@@ -168,9 +203,39 @@ impl SegmentReader {
         Ok(match clock {
             Clock::Egress => clocks::egress(&anchors, offsets, picked),
             Clock::Ingress => {
-                let (egress, latencies) = (column("egress_timestamp")?, column("hop_latency")?);
+                let egress = self.footer.offsets.iter().flatten().find(|(clock, _)| *clock == Clock::Egress);
+                let egress = match egress {
+                    Some((_, place)) => {
+                        let offsets = self.stored(group, *place, Kind::Integer, rows, picked)?;
+                        clocks::egress(&anchors, offsets, picked)
+                    }
+                    None => column("egress_timestamp")?,
+                };
+                let latencies = column("hop_latency")?;
                 clocks::ingress(&anchors, &egress, &latencies, offsets, picked)
             }
+        })
+    }
+
+    /// The rows of a row group, out of some in ascending order or all, whose value in a column passes a test.
+    /// `None` if the values must be read to tell.
+    pub(crate) fn rows_with(
+        &self,
+        group: usize,
+        column: usize,
+        among: Option<&[u32]>,
+        test: ValueTest<'_>,
+    ) -> Result<Option<Vec<u32>>, ParquetError> {
+        let Footer { offsets, places, kinds, .. } = &*self.footer;
+        let (None, Some(place), kind) = (offsets[column], places[column], kinds[column]) else {
+            return Ok(None);
+        };
+        match (kind, test) {
+            (Kind::Time | Kind::Integer, ValueTest::Number(_)) | (Kind::Text, ValueTest::Text(_)) => {}
+            _ => return Ok(None),
+        }
+        self.with_bytes(group, place, kind, |bytes, layout| {
+            rows_with(bytes, Layout { picked: among, ..layout }, test)
         })
     }
 
@@ -183,6 +248,19 @@ impl SegmentReader {
         wanted: usize,
         picked: Option<&[u32]>,
     ) -> Result<ColumnData, ParquetError> {
+        self.with_bytes(group, place, kind, |bytes, layout| {
+            decode(bytes, Layout { wanted, picked, ..layout })
+        })
+    }
+
+    /// Passes the bytes of a column of the file to `take`, with the layout of all rows.
+    fn with_bytes<T>(
+        &self,
+        group: usize,
+        place: usize,
+        kind: Kind,
+        take: impl FnOnce(&[u8], Layout<'static>) -> Result<T, ParquetError>,
+    ) -> Result<T, ParquetError> {
         let rows = self.rows(group);
         let about = self.footer.columns[place];
         let expected = match kind {
@@ -198,13 +276,15 @@ impl SegmentReader {
             .range
             .filter(|(_, length)| *length <= MAX_CHUNK_BYTES)
             .ok_or_else(|| ParquetError::General("the place of a column cannot be read".into()))?;
-        let mut bytes = vec![0; length];
-        self.found.open_again()?.read_exact_at(&mut bytes, start)?;
-        if checksum.is_some_and(|checksum| checksum != crc32fast::hash(&bytes)) {
-            return Err(ParquetError::General("its checksum is wrong".into()));
-        }
-        let (is_optional, compression) = (about.is_optional, chunk.compression);
-        decode(&bytes, Layout { kind, is_optional, compression, rows, wanted, picked })
+        let file = self.files.open(&self.found)?;
+        with_room(length, |bytes| {
+            file.read_exact_at(bytes, start)?;
+            if checksum.is_some_and(|checksum| checksum != crc32fast::hash(bytes)) {
+                return Err(ParquetError::General("its checksum is wrong".into()));
+            }
+            let (is_optional, compression) = (about.is_optional, chunk.compression);
+            take(bytes, Layout { kind, is_optional, compression, rows, wanted: rows, picked: None })
+        })
     }
 
     /// The values of a column in a range of rows of a row group.
@@ -218,7 +298,29 @@ impl SegmentReader {
     }
 }
 
-/// Rows are read selectively if the last one's position is at least this many times their number.
-const FEW: usize = 4;
+/// Passes `length` bytes with any content to `take`; they are reused for all reads of the thread.
+fn with_room<T>(length: usize, take: impl FnOnce(&mut [u8]) -> T) -> T {
+    thread_local! {
+        static OWN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    }
+    OWN.with_borrow_mut(|room| {
+        if room.len() < length {
+            room.resize(length, 0);
+        }
+        let taken = take(&mut room[..length]);
+        if room.capacity() > MAX_ROOM_BYTES {
+            *room = Vec::new();
+        }
+        taken
+    })
+}
+
+/// Rows are read selectively if they are at most this share of those up to the last one.
+const FEW: (usize, usize) = (1, 4);
+const FEW_TEXTS: (usize, usize) = (3, 4);
+/// Bytes between two columns that are announced together.
+const GAP_BYTES: u64 = 16 << 10;
+/// Maximum bytes of the buffer that a thread keeps.
+const MAX_ROOM_BYTES: usize = 4 << 20;
 /// Maximum bytes of a column chunk.
 const MAX_CHUNK_BYTES: usize = 512 << 20;

@@ -132,10 +132,14 @@ pub(super) fn unpack(
     if count.checked_mul(width as usize)? > packed.len().checked_mul(8)? {
         return None;
     }
-    for index in 0..count {
-        take(number_at(packed, width, index)?)?;
+    match width {
+        8 => packed[..count].iter().try_for_each(|byte| take(u64::from(*byte))),
+        16 => {
+            let (numbers, _) = packed.as_chunks();
+            numbers[..count].iter().try_for_each(|bytes| take(u64::from(u16::from_le_bytes(*bytes))))
+        }
+        _ => (0..count).try_for_each(|index| take(number_at(packed, width, index)?)),
     }
-    Some(())
 }
 
 /// One of the numbers of `width` bits each, low bits first; bits after the end are 0.

@@ -16,8 +16,9 @@ use super::scalar::{Rows, Scalar};
 use super::slots::{SlotColumn, Slots};
 use super::stop::Stop;
 use super::words::{Letters, Met, Words, letters};
+use crate::ahead::Ahead;
 use crate::budget::{Budget, Charge};
-use crate::history::{Chunk, ColumnData, History};
+use crate::history::{Chunk, ColumnData, History, ValueTest};
 use crate::question::QueryError;
 use crate::range::TimeRange;
 
@@ -67,8 +68,9 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>, charge: &mut Charge) -> Re
         }
     };
     let next = AtomicUsize::new(0);
+    let ahead = source.ahead(plan);
     let parts = thread::scope(|scope| {
-        let work = || Worker::new(plan, context, &source).work(&next);
+        let work = || Worker::new(plan, context, &source).work(&next, &ahead);
         let threads = source.parts().min(MAX_THREADS);
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut parts = vec![work()];
@@ -87,6 +89,16 @@ impl Source<'_> {
             Self::Table { chunks, .. } => chunks.len(),
             Self::Columns { rows, .. } => rows.div_ceil(ROWS_AT_ONCE),
         }
+    }
+
+    /// The chunks, of which the columns of the first test are read in any case.
+    fn ahead(&self, plan: &Plan) -> Ahead<'_> {
+        let chunks = match self {
+            Self::Table { chunks, .. } => &chunks[..],
+            Self::Columns { .. } => &[],
+        };
+        let first = plan.tests.iter().find(|test| !chunks.iter().all(|chunk| holds_for_all(chunk, test)));
+        Ahead::of(chunks, first.map_or_else(|| wanted(plan), |test| vec![test.column()]))
     }
 }
 
@@ -114,18 +126,14 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn new(plan: &'a Plan, context: &'a Context<'a>, source: &'a Source<'a>) -> Self {
-        let mut wanted = Vec::new();
-        let arguments = plan.aggregates.iter().flatten().filter_map(Aggregate::argument);
-        plan.keys.iter().chain(arguments).for_each(|scalar| scalar.add_columns(&mut wanted));
-        wanted.sort_unstable();
-        wanted.dedup();
         let states = plan.aggregates.iter().flatten().map(State::of).collect();
         let charge = Charge::new(context.budget);
         let part = Part { groups: Groups::new(plan.keys.len()), states, lists: Vec::new(), charge };
+        let wanted = wanted(plan);
         Self { plan, context, source, part, wanted, found: Vec::new(), met: Met::default(), words_bytes: 0 }
     }
 
-    fn work(mut self, next: &AtomicUsize) -> Result<Part, Stop> {
+    fn work(mut self, next: &AtomicUsize, ahead: &Ahead<'_>) -> Result<Part, Stop> {
         let parts = self.source.parts();
         loop {
             let part = next.fetch_add(1, Ordering::Relaxed);
@@ -135,6 +143,7 @@ impl<'a> Worker<'a> {
             if self.context.budget.is_late() {
                 return Err(Stop::Late);
             }
+            ahead.reach(part);
             self.take(part)?;
         }
     }
@@ -154,33 +163,18 @@ impl<'a> Worker<'a> {
             if self.holds_for_all(part, test) {
                 continue;
             }
-            let first = (rows.as_deref(), end(rows.as_deref(), count));
-            if let Some(text) = TextTest::of(test)
-                && let Source::Table { chunks, .. } = self.source
-                && columns[test.column()].is_none()
-            {
-                // Texts of rows that do not pass need no number.
-                let data = self.context.history.first_of_column(&chunks[part], test.column(), first.1);
-                let Some(data) = data else { return Ok(()) };
-                if !self.budget_has(data.bytes()) {
-                    return Err(Stop::GiveUp);
-                }
-                rows = Some(text.passing(&data, rows));
-                if rows.as_ref().is_some_and(Vec::is_empty) {
-                    return Ok(());
-                }
-                continue;
-            }
-            if !self.read(part, test.column(), &mut columns, first, &mut charge)? {
+            let Some(found) = self.tested(part, test, rows, count, &mut columns, &mut charge)? else {
+                return Ok(());
+            };
+            if found.is_empty() {
                 return Ok(());
             }
-            let Some(column) = &columns[test.column()] else { return Err(Stop::GiveUp) };
-            rows = Some(passing(test, column, rows, &self.context.words));
-            if rows.as_ref().is_some_and(Vec::is_empty) {
-                return Ok(());
-            }
+            rows = Some(found);
         }
         let first = (rows.as_deref(), end(rows.as_deref(), count));
+        if let (Source::Table { chunks, .. }, true) = (self.source, rows.is_some()) {
+            chunks[part].announce(&self.wanted);
+        }
         for column in self.wanted.clone() {
             if !self.read(part, column, &mut columns, first, &mut charge)? {
                 return Ok(());
@@ -221,6 +215,53 @@ impl<'a> Worker<'a> {
         self.part.charge.set(bytes).then_some(()).ok_or(Stop::GiveUp)
     }
 
+    /// The rows of a chunk of `count` rows that pass a test, out of those that passed the previous ones;
+    /// `None` if the column is damaged.
+    fn tested(
+        &mut self,
+        part: usize,
+        test: &Test,
+        rows: Option<Vec<u32>>,
+        count: usize,
+        columns: &mut [Option<Column>],
+        charge: &mut Charge,
+    ) -> Result<Option<Vec<u32>>, Stop> {
+        let column = test.column();
+        let first = (rows.as_deref(), end(rows.as_deref(), count));
+        if let Source::Table { chunks, .. } = self.source
+            && columns[column].is_none()
+        {
+            let (history, chunk) = (self.context.history, &chunks[part]);
+            let text = TextTest::of(test);
+            let found = match (&text, number_test(test)) {
+                (Some(text), _) => {
+                    history.rows_with(chunk, column, first.0, ValueTest::Text(&|word| text.holds(word)))
+                }
+                // Numbers that are wanted anyway are read once.
+                (None, Some(holds)) if !self.wanted.contains(&column) => {
+                    history.rows_with(chunk, column, first.0, ValueTest::Number(&holds))
+                }
+                _ => Some(None),
+            };
+            match found {
+                Some(None) => {}
+                Some(found) => return Ok(found),
+                None => return Ok(None),
+            }
+            if let Some(text) = text {
+                // Texts of rows that do not pass need no number.
+                let Some(data) = history.first_of_column(chunk, column, first.1) else { return Ok(None) };
+                let is_room = self.context.budget.has(data.bytes());
+                return is_room.then(|| Some(text.passing(&data, rows))).ok_or(Stop::GiveUp);
+            }
+        }
+        if !self.read(part, column, columns, first, charge)? {
+            return Ok(None);
+        }
+        let Some(column) = &columns[column] else { return Err(Stop::GiveUp) };
+        Ok(Some(passing(test, column, rows, &self.context.words)))
+    }
+
     /// Reads a column of a chunk up to the last of `rows`, entirely if there are none given; `false` if it is
     /// damaged.
     fn read(
@@ -255,19 +296,36 @@ impl<'a> Worker<'a> {
         is_room.then_some(true).ok_or(Stop::GiveUp)
     }
 
-    fn budget_has(&self, bytes: usize) -> bool {
-        self.context.budget.has(bytes)
-    }
-
     /// Whether all rows of a chunk are known to pass a test.
     fn holds_for_all(&self, part: usize, test: &Test) -> bool {
-        match (self.source, test) {
-            (Source::Table { chunks, .. }, Test::Range(column, least, greatest)) => {
-                chunks[part].holds_only(*column, *least, *greatest)
-            }
-            _ => false,
-        }
+        matches!(self.source, Source::Table { chunks, .. } if holds_for_all(&chunks[part], test))
     }
+}
+
+/// Whether all rows of a chunk are known to pass a test.
+fn holds_for_all(chunk: &Chunk, test: &Test) -> bool {
+    matches!(test, Test::Range(column, least, greatest) if chunk.holds_only(*column, *least, *greatest))
+}
+
+/// The columns that are read for rows that passed the tests.
+fn wanted(plan: &Plan) -> Vec<usize> {
+    let mut wanted = Vec::new();
+    let arguments = plan.aggregates.iter().flatten().filter_map(Aggregate::argument);
+    plan.keys.iter().chain(arguments).for_each(|scalar| scalar.add_columns(&mut wanted));
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted
+}
+
+/// Whether a number passes a test; `None` for tests of texts and of missing values.
+fn number_test(test: &Test) -> Option<impl Fn(i64) -> bool> {
+    let is_of_numbers = matches!(test, Test::Range(..) | Test::Not(..) | Test::OneOf(..));
+    is_of_numbers.then_some(move |value: i64| match test {
+        Test::Range(_, least, greatest) => (*least..=*greatest).contains(&value),
+        Test::Not(_, number) => value != *number,
+        Test::OneOf(_, numbers) => numbers.contains(&value),
+        _ => false,
+    })
 }
 
 /// A test of texts, evaluated on the dictionary in place.
@@ -309,9 +367,11 @@ impl<'a> TextTest<'a> {
 
 /// Whether a text contains a lowercase part, ignoring ASCII case.
 fn holds(text: &str, part: &str) -> bool {
+    let has_letters = part.bytes().any(|byte| byte.is_ascii_alphabetic());
     part.is_empty()
         || text.contains(part)
-        || text.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
+        || has_letters
+            && text.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
 }
 
 /// The end of the last row that passed, out of `count`.

@@ -1,11 +1,13 @@
 //! Compares a store with a list of rows.
 
+use std::collections::HashSet;
+
 use inband_model::table::OBSERVATIONS;
-use inband_model::{HopRecord, Nanos};
+use inband_model::{HopRecord, Nanos, NodeId};
 use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
 
 use crate::batch::Batch;
-use crate::history::{ColumnData, History, Value};
+use crate::history::{ColumnData, History, Value, ValueTest};
 use crate::range::TimeRange;
 use crate::sample::{Folder, Numbers, START, any_hop};
 use crate::segment::column_of;
@@ -82,6 +84,50 @@ fn some_rows_of_a_column_are_those_of_the_whole_column() {
             }
         }
     }
+}
+
+#[test]
+fn rows_found_in_a_dictionary_are_those_whose_values_pass_the_test() {
+    let (folder, mut numbers) = (Folder::new(), Numbers(7));
+    let store = Store::open(folder.settings()).unwrap();
+    let full = |hop: HopRecord| HopRecord {
+        node_id: NodeId(hop.node_id.0 % 40),
+        egress_interface: Some(hop.egress_interface.unwrap_or(0) % 5),
+        queue_id: Some(hop.queue_id.unwrap_or(0) % 3),
+        ..hop
+    };
+    let hops: Vec<_> = (0..800).map(|_| full(any_hop(&mut numbers, START))).collect();
+    let offered = store.offer(Batch { reports: 800, hops: hops[..].into(), ..Batch::default() });
+    assert_eq!(offered, Offered::Queued);
+    store.close();
+    let chunk = History::open(folder.path()).unwrap().chunks(&OBSERVATIONS.shape(), TimeRange::ALL).unwrap();
+    let (chunk, mut found) = (&chunk[0], HashSet::new());
+    for (column, (name, ..)) in OBSERVATIONS.shape().columns.iter().enumerate() {
+        let whole = chunk.column(column).unwrap();
+        for among in [None, Some(vec![3, 77, 78, 400, 799]), Some((0..500).collect::<Vec<u32>>())] {
+            let all = || among.clone().unwrap_or_else(|| (0..800).collect());
+            for wanted in [0, 77, 799].map(|row| whole.value(row)).into_iter().chain([Value::Integer(-1)]) {
+                let rows = match wanted {
+                    Value::Missing => continue,
+                    Value::Integer(number) => {
+                        let test = |value| value == number;
+                        chunk.rows_with(column, among.as_deref(), ValueTest::Number(&test)).unwrap()
+                    }
+                    Value::Text(text) => {
+                        let test = |value: &str| value == text;
+                        chunk.rows_with(column, among.as_deref(), ValueTest::Text(&test)).unwrap()
+                    }
+                };
+                let Some(rows) = rows else { continue };
+                let told: Vec<u32> =
+                    all().into_iter().filter(|row| whole.value(*row as usize) == wanted).collect();
+                assert_eq!(rows, told, "{name}, {wanted:?}");
+                found.insert(*name);
+            }
+        }
+    }
+    let expected = ["node_id", "egress_interface", "queue_id", "origin", "report_version"];
+    assert!(expected.iter().all(|name| found.contains(name)), "{found:?}");
 }
 
 /// A random hop within some hours.
