@@ -1,0 +1,91 @@
+"""A collector that cannot be reached for a while, and one that restarts. Run by `page.py` and `page_long.py`."""
+
+import contextlib
+import re
+import socket
+import threading
+import time
+
+from page import open_view, ready
+
+
+class Cable:
+    """Passes connections on to a server; can be pulled out, and plugged in again at the same address."""
+
+    def __init__(self, url):
+        host, port = url.removeprefix("http://").split(":")
+        self.server, self.port, self.open = (host, int(port)), 0, []
+        self.plug_in()
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def plug_in(self):
+        self.listener = socket.socket()
+        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.listener.bind(("127.0.0.1", self.port))
+        self.port = self.listener.getsockname()[1]
+        self.listener.listen(64)
+        threading.Thread(target=self.accept, args=(self.listener,), daemon=True).start()
+
+    def pull_out(self):
+        for one in [self.listener, *self.open]:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+        self.open.clear()
+
+    def accept(self, listener):
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = listener.accept()
+                far = socket.create_connection(self.server)
+                self.open += [near, far]
+                for one, other in [(near, far), (far, near)]:
+                    threading.Thread(target=self.hand_on, args=(one, other), daemon=True).start()
+
+    def hand_on(self, one, other):
+        with contextlib.suppress(OSError):
+            while part := one.recv(65_536):
+                other.sendall(part)
+        for end in (one, other):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+
+def an_absence_is_waited_out(demo, browser, _events, seconds=6):
+    """C15: said within two seconds, the old picture is marked, and all is back after five; no event is missing."""
+    cable = Cable(demo.url)
+    page = browser.page()
+    asked = []
+    page.on("request", lambda request: request.url.endswith("/stream") and asked.append(request.headers.get("last-event-id")))
+    try:
+        open_view(page, cable.url + "/events?live=1h")
+        page.locator(".strip .live", has_text=re.compile("/s")).wait_for(timeout=10_000)
+        page.locator("main table").first.wait_for()
+        begun = time.monotonic()
+        cable.pull_out()
+        page.get_by_text("disconnected since").wait_for(timeout=2_000)
+        page.locator("main .stale table").first.wait_for(timeout=2_000)
+        page.wait_for_timeout(max(0, seconds - time.monotonic() + begun) * 1_000)
+        assert page.get_by_text("the collector cannot be reached").count() == 1, page.inner_text("main")[:300]
+        cable.plug_in()
+        page.get_by_text("disconnected since").wait_for(state="detached", timeout=5_000)
+        page.locator("main .stale").wait_for(state="detached", timeout=5_000)
+        ready(page)
+        known = {event["id"] for event in demo.json("events?limit=300&live=1h")}
+        links = "all => all.map(one => one.pathname.split('/').at(-1))"
+        # One that came since is on the way.
+        for _ in range(50):
+            missing = known - set(page.eval_on_selector_all("main tbody a[href*='/event/']", links))
+            if not missing:
+                break
+            page.wait_for_timeout(100)
+        assert not missing, f"{len(missing)} of {len(known)} events are missing"
+        assert asked[-1], "the stream is not continued after the last event"
+    finally:
+        cable.pull_out()
+    page.context.close()
+    browser.wrong[:] = [one for one in browser.wrong if "Failed to load resource" not in one]
+    return seconds, f"seconds without a collector; {len(known)} events, {len(asked)} streams"
+
+
+CHECKS = [an_absence_is_waited_out]
