@@ -102,6 +102,23 @@ def no_kind_crowds_out_others(demo, browser, events):
     return len(shown), "incidents of three kinds"
 
 
+def no_history_is_no_failure(demo, browser, _events):
+    """A collector without a store is not in trouble, and does not claim to have been quiet."""
+    page = browser.page()
+    none = {"error": "no history is kept: store.path is empty"}
+    page.route("**/api/v1/query", lambda route: route.fulfill(status=503, content_type="application/json", body=json.dumps(none)))
+    answered(page, r"events\?", lambda _: [])
+    for view in ["/", "/queues", "/queue/1/2", f"/flow/{demo.json('flows?limit=1')[0]['id']}"]:
+        open_view(page, demo.url + view)
+        page.get_by_text("No history is kept").first.wait_for(timeout=10_000)
+        assert page.get_by_role("alert").count() == 0, (view, page.inner_text("main"))
+        assert "Quiet for" not in page.inner_text("main"), page.inner_text("main")
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    browser.wrong[:] = [one for one in browser.wrong if "status of 503" not in one]
+    return 4, "views without a history"
+
+
 def names_keep_their_place(demo, browser, _events):
     """Names written from right to left do not turn a path around, and a name of blanks is not empty."""
     page = browser.page()
@@ -426,6 +443,7 @@ def unknown_and_little_are_told_apart(demo, browser, events):
 CHECKS = [
     the_headline_says_what_is_known,
     no_kind_crowds_out_others,
+    no_history_is_no_failure,
     names_keep_their_place,
     calm_is_not_called_full,
     ages_grow,

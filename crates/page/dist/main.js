@@ -1402,6 +1402,7 @@ function Answer({ asked, children }) {
   ] });
 }
 function Refused({ error, again, hasOld }) {
+  if (error.message.startsWith("no history is kept")) return a4("p", { class: "notice", children: "No history is kept ([store] path is empty): there are live data and events only." });
   return a4("div", { class: "refused", role: "alert", children: [
     a4("strong", { children: error.status === 401 ? "A token is needed" : "Request failed" }),
     a4("p", { children: [
@@ -1983,7 +1984,7 @@ function check(event) {
   return shown(own || CHECKS[event.event] || "its evidence");
 }
 var port = (detail, id = detail.node_id) => node(id) + (detail.egress_interface === null || detail.egress_interface === void 0 ? "" : ` interface ${detail.egress_interface}`);
-var linkEnds = (link) => `${port({ node_id: link.from, egress_interface: link.egress_interface })} and ${port({ node_id: link.to, egress_interface: link.ingress_interface })}`;
+var linkEnds = (link) => `${node(link.from)} and ${node(link.to)}`;
 var way = (path) => (path ?? []).map((hop) => node(hop.node_id)).join(" → ") || "an unknown path";
 var first = (flows, word) => {
   const [largest] = flows ?? [];
@@ -8388,7 +8389,7 @@ function headline(groups3, { isLive, from, end }, counts) {
     if (isLive && totals.value?.received === 0 && !counts?.begun) return "No reports received yet.";
     if (counts && !isKept(counts)) return "No history of this time range.";
     const begin = counts?.begun && counts.begun > from ? counts.begun : from;
-    const quiet = isLive || counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
+    const quiet = counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
     return [quiet, ...losses].join("; ") + ".";
   }
   const active = groups3.filter((group) => group.events.some((event) => event.phase === "begin"));
@@ -8490,12 +8491,8 @@ function Incidents({ groups: groups3 }) {
 }
 var MOST3 = 10;
 function some(groups3) {
-  const seen = /* @__PURE__ */ new Map();
-  const ranked = groups3.map((group, at) => {
-    const round2 = seen.get(group.main.event) ?? 0;
-    seen.set(group.main.event, round2 + 1);
-    return { group, at, round: round2 };
-  });
+  const seen = {};
+  const ranked = groups3.map((group, at) => ({ group, at, round: seen[group.main.event] = (seen[group.main.event] ?? 0) + 1 }));
   const kept2 = ranked.sort((a5, b3) => a5.round - b3.round || a5.at - b3.at).slice(0, MOST3);
   return kept2.sort((a5, b3) => a5.at - b3.at).map(({ group }) => group);
 }

@@ -55,7 +55,7 @@ export function check(event: any): string {
 
 const port = (detail: any, id = detail.node_id) =>
   node(id) + (detail.egress_interface === null || detail.egress_interface === undefined ? "" : ` interface ${detail.egress_interface}`);
-const linkEnds = (link: any) => `${port({ node_id: link.from, egress_interface: link.egress_interface })} and ${port({ node_id: link.to, egress_interface: link.ingress_interface })}`;
+const linkEnds = (link: any) => `${node(link.from)} and ${node(link.to)}`;
 const way = (path: any[] | null | undefined) => (path ?? []).map((hop) => node(hop.node_id)).join(" → ") || "an unknown path";
 const first = (flows: any[], word: string) => {
   const [largest] = flows ?? [];

@@ -65,7 +65,8 @@ function headline(groups: Incident[], { isLive, from, end }: Found, counts: Coun
     if (isLive && totals.value?.received === 0 && !counts?.begun) return "No reports received yet.";
     if (counts && !isKept(counts)) return "No history of this time range.";
     const begin = counts?.begun && counts.begun > from ? counts.begun : from;
-    const quiet = isLive || counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
+    // Without a history it is unknown since when.
+    const quiet = counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
     return [quiet, ...losses].join("; ") + ".";
   }
   const active = groups.filter((group) => group.events.some((event) => event.phase === "begin"));
@@ -191,12 +192,8 @@ const MOST = 10;
 
 /** The latest incidents; where there are too many, as many of each kind, lest one kind crowds out the others. */
 function some(groups: Incident[]): Incident[] {
-  const seen = new Map<string, number>();
-  const ranked = groups.map((group, at) => {
-    const round = seen.get(group.main.event) ?? 0;
-    seen.set(group.main.event, round + 1);
-    return { group, at, round };
-  });
+  const seen: Record<string, number> = {};
+  const ranked = groups.map((group, at) => ({ group, at, round: (seen[group.main.event] = (seen[group.main.event] ?? 0) + 1) }));
   const kept = ranked.sort((a, b) => a.round - b.round || a.at - b.at).slice(0, MOST);
   return kept.sort((a, b) => a.at - b.at).map(({ group }) => group);
 }
