@@ -3,10 +3,12 @@
 import contextlib
 import re
 import socket
+import tempfile
 import threading
 import time
 
-from page import open_view, ready
+from page import Collector, open_view, ready
+from page_fabric import Fabric, Sender
 
 
 class Cable:
@@ -86,6 +88,50 @@ def an_absence_is_waited_out(demo, browser, _events, seconds=6):
     page.context.close()
     browser.wrong[:] = [one for one in browser.wrong if "Failed to load resource" not in one]
     return seconds, f"seconds without a collector; {len(known)} events, {len(asked)} streams"
+
+
+def a_restart_is_survived(program, browser):
+    """C15: a collector that starts again, with the same history: its ledger begins anew, the page goes on."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = f'[store]\npath = "{folder}"\n'
+        fabric = Fabric(2, 3, 2, 2, 8, 60)
+        collector, cable = Collector(program, settings), None
+        try:
+            Sender(fabric, f"127.0.0.1:{collector.port}").run(4, 300)
+            cable = Cable(collector.url)
+            page = browser.page()
+            open_view(page, cable.url + "/?live=5m")
+            page.locator("main .uplot").first.wait_for(timeout=20_000)
+            before = strip(page)
+            cable.pull_out()
+            page.get_by_text("disconnected since").wait_for(timeout=2_000)
+            collector.stop()
+            collector = Collector(program, settings)
+            cable.server = ("127.0.0.1", int(collector.url.rsplit(":", 1)[1]))
+            cable.plug_in()
+            Sender(fabric, f"127.0.0.1:{collector.port}").run(2, 300)
+            page.get_by_text("disconnected since").wait_for(state="detached", timeout=5_000)
+            page.locator("main .stale").wait_for(state="detached", timeout=10_000)
+            page.wait_for_timeout(2_000)
+            after = strip(page)
+            assert 0 < after[0] < before[0] and after[0] == sum(after[1:5]), (before, after)
+            text = page.inner_text("main")
+            assert not re.search("NaN|undefined|Infinity|-\\d+/s", text) and page.get_by_role("alert").count() == 0, text
+            assert "no reports lost" in page.inner_text("main h1"), text
+            assert page.locator("main .uplot").count() >= 2, text
+            page.context.close()
+        finally:
+            if cable:
+                cable.pull_out()
+            collector.stop()
+    browser.wrong[:] = [one for one in browser.wrong if "Failed to load resource" not in one]
+    return after[0], f"reports after a restart, {before[0]} before"
+
+
+def strip(page):
+    """The numbers of the strip: received, accepted, malformed, duplicate, shed, lost."""
+    page.locator(".strip", has_text=re.compile(r"[1-9][\d,]* received.*\d shed", re.S)).wait_for(timeout=10_000)
+    return [int(text.replace(",", "")) for text in re.findall(r"([\d,]+) (?:received|accepted|malformed|duplicate|shed|lost)", page.inner_text(".strip"))]
 
 
 CHECKS = [an_absence_is_waited_out]

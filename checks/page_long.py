@@ -15,6 +15,7 @@ import time
 import page_origins
 import page_thorough
 from page import Browser, Demo, open_view
+from page_absence import a_restart_is_survived
 from page_build import builds_without_node
 from page_flashes import nothing_flashes
 from page_large import Large, a_day_is_quick, first_paint, frames_flow, machine_draws, the_demo_is_live_at_once, views_of_a_large_network_hold
@@ -116,6 +117,7 @@ LIMITS = {
     "frozen_views_stay": "C9: the same",
     "many_filters_agree": "C14: 200 filters",
     "a_long_absence_is_waited_out": "C15: 2 and 5 s",
+    "a_restart_is_survived": "C15: 5 s",
     "losses_are_named": "C23: 2 s",
     "the_demo_is_live_at_once": "2,000 ms",
     "a_day_is_quick": "C12: 500 ms",
@@ -168,6 +170,7 @@ def main():
                 (nothing_flashes, lambda check: check(demo(), browser)),
                 *((check, lambda check: check(demo(), browser)) for check in page_thorough.CHECKS),
                 *((check, lambda check: check(arguments.program, browser)) for check in page_origins.CHECKS),
+                (a_restart_is_survived, lambda check: check(arguments.program, browser)),
                 (the_demo_is_live_at_once, lambda check: check(arguments.program, browser)),
                 (a_day_is_quick, lambda check: check(arguments.program, browser)),
                 (views_of_a_large_network_hold, lambda check: check(demo(), large(), browser)),
