@@ -139,9 +139,11 @@ def names_keep_their_place(demo, browser, _events):
     return len(long), "paths from left to right"
 
 
-def calm_is_not_called_full(demo, browser, _events):
+def calm_is_not_called_full(demo, browser, events):
     """A queue in which nothing waits has no flow that fills it, and no level of congestion."""
     page = browser.page()
+    event = events["queue-congestion"]
+    middle = (event["first"] + event["last"]) // 2
 
     def change(query, columns, rows):
         if "queue_occupancy" not in query or "AS longest" in query:
@@ -149,7 +151,7 @@ def calm_is_not_called_full(demo, browser, _events):
         return rows_of(columns, [{**dict(zip(columns, row, strict=True)), "hop_latency": 700, "queue_occupancy": 3} for row in rows])
 
     queried(page, change)
-    open_view(page, demo.url + "/queue/1/2/0?live=10s")
+    open_view(page, f"{demo.url}/queue/1/2/0?at={middle}&span=2s")
     table = page.get_by_role("table", name=re.compile("Flows in the queue"))
     table.wait_for()
     roles = set(table.locator("tbody td:last-child").all_inner_texts())
