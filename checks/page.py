@@ -28,8 +28,8 @@ VIEWS = ["/", "/map", "/flows", "/queues", "/events", "/drops", "/reports", "/qu
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]
 FOREIGN = ['<img src=x onerror="window.hit=1">', '"><script>window.hit=1</script>', "javascript:window.hit=1", "\u202eevil\u0000\u2066", "🦀" * 40, "x" * 10_000]
 
-# Checks wait more than they compute, so several run side by side.
-BROWSERS = 3
+# Checks wait more than they compute, so two run side by side.
+BROWSERS = 2
 
 
 class Server:

@@ -3,6 +3,7 @@ a long absence. Run by `page_long.py`.
 """
 
 import re
+from time import sleep
 
 from page import VIEWS, open_view, settled, usable
 from page_absence import an_absence_is_waited_out
@@ -51,6 +52,9 @@ def frozen_views_stay(demo, browser):
     flow = demo.json("flows?limit=1")[0]["id"]
     middle = (event["first"] + event["last"]) // 2
     time = f"at={middle}&span=20s"
+    # By then all of it is in the history.
+    while demo.json("events?limit=1")[0]["last"] < middle + 40 * 10**9:
+        sleep(1)
     views = [f"/?{time}", f"/queues?{time}", f"/queue/1/2/0?{time}", f"/events?{time}", f"/flow/{flow}?{time}&order=time", f"/event/{event['id']}?{time}", f"/drops?{time}"]
     read = []
     for _ in range(2):

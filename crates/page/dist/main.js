@@ -1871,7 +1871,7 @@ function useAsk(key3, question, every, news) {
       } catch (error) {
         const refusal = error instanceof Refusal ? error : new Refusal("", String(error), 0);
         if (!gone.signal.aborted) setState((old) => ({ ...old, error: refusal }));
-        if (isAway(refusal)) pause3 ??= AWAY_PAUSE;
+        if (isAway(refusal)) pause3 = Math.min(pause3 ?? AWAY_PAUSE, AWAY_PAUSE);
       }
       clearTimeout(slow);
       if (gone.signal.aborted) return;
