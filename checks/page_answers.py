@@ -74,6 +74,94 @@ def the_headline_says_what_is_known(demo, browser, events):
     return 4, "headlines"
 
 
+def no_kind_crowds_out_others(demo, browser, events):
+    """Thirty links whose clocks disagree do not hide one queue that was congested before."""
+    page = browser.page()
+    ended = events["queue-congestion"]
+    link = lambda at: {"from": at, "egress_interface": 1, "to": at + 1, "ingress_interface": 2}  # noqa: E731
+    now = time.time_ns()
+    clocks = [
+        {**ended, "id": str(at), "event": "negative-link-latency", "phase": "begin", "severity": "warning", "key": str(at), "title": str(at),
+         "first": now - 10**9, "last": now, "detail": {"link": link(at), "lowest_ns": -4_500}}
+        for at in range(30)
+    ]
+    warned = {**ended, "severity": "warning", "phase": "end", "first": now - 90 * 10**9, "last": now - 80 * 10**9}
+    drop = {**ended, "id": "d", "event": "drop", "count": 24, "severity": "info", "key": "d", "phase": "once", "last": now - 10**9,
+            "detail": {"node_id": 4, "egress_interface": 1, "packets": 1, "flow_count": 1, "class": "other", "reason_name": "tail", "flows": []}}
+    answered(page, r"events\?", lambda wanted: [one for event in [*clocks, warned, drop] for one in of_kind(event, wanted)])
+    open_view(page, demo.url + "/?live=15m")
+    page.locator(".incidents li").first.wait_for()
+    headline, shown = page.inner_text("main h1"), page.locator(".incidents a").all_inner_texts()
+    assert "was congested for" in headline, headline
+    assert len(shown) == 10 and sum("congested" in text for text in shown) == 1, shown
+    assert sum("disagree by 4.5\u2009µs" in text for text in shown) == 8, shown
+    assert sum("dropped at least 24 packets" in text for text in shown) == 1, shown
+    assert "22 more incidents, of negative-link-latency" in page.inner_text("main"), page.inner_text("main")
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return len(shown), "incidents of three kinds"
+
+
+def no_history_is_no_failure(demo, browser, _events):
+    """A collector without a store is not in trouble, and does not claim to have been quiet."""
+    page = browser.page()
+    none = {"error": "no history is kept: store.path is empty"}
+    page.route("**/api/v1/query", lambda route: route.fulfill(status=503, content_type="application/json", body=json.dumps(none)))
+    answered(page, r"events\?", lambda _: [])
+    for view in ["/", "/queues", "/queue/1/2", f"/flow/{demo.json('flows?limit=1')[0]['id']}"]:
+        open_view(page, demo.url + view)
+        page.get_by_text("No history is kept").first.wait_for(timeout=10_000)
+        assert page.get_by_role("alert").count() == 0, (view, page.inner_text("main"))
+        assert "Quiet for" not in page.inner_text("main"), page.inner_text("main")
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    browser.wrong[:] = [one for one in browser.wrong if "status of 503" not in one]
+    return 4, "views without a history"
+
+
+def names_keep_their_place(demo, browser, _events):
+    """Names written from right to left do not turn a path around, and a name of blanks is not empty."""
+    page = browser.page()
+    nodes = demo.json("nodes")
+    for node, name in zip(nodes, ["שלום", "عربية", "  ", *["אבג"] * len(nodes)], strict=False):
+        node["name"] = name
+    answered(page, r"nodes$", lambda _: nodes)
+    answered(page, r"nodes\?", lambda _: nodes)
+    open_view(page, demo.url + "/flows")
+    page.get_by_role("link", name="אבג").first.wait_for()
+    places = page.eval_on_selector_all("main tbody .path", "all => all.map(one => [...one.querySelectorAll('a')].map(hop => hop.getBoundingClientRect().left))")
+    long = [hops for hops in places if len(hops) > 1]
+    assert long and all(hops == sorted(hops) for hops in long), places
+    empty = page.eval_on_selector_all("main a", "all => all.filter(one => !one.innerText.trim()).map(one => one.outerHTML)")
+    assert not empty and page.get_by_role("link", name=f"node {nodes[2]['node_id']}", exact=True).count() > 0, empty
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return len(long), "paths from left to right"
+
+
+def calm_is_not_called_full(demo, browser, events):
+    """A queue in which nothing waits has no flow that fills it, and no level of congestion."""
+    page = browser.page()
+    event = events["queue-congestion"]
+    middle = (event["first"] + event["last"]) // 2
+
+    def change(query, columns, rows):
+        if "queue_occupancy" not in query or "AS longest" in query:
+            return None
+        return rows_of(columns, [{**dict(zip(columns, row, strict=True)), "hop_latency": 700, "queue_occupancy": 3} for row in rows])
+
+    queried(page, change)
+    open_view(page, f"{demo.url}/queue/1/2/0?at={middle}&span=2s")
+    table = page.get_by_role("table", name=re.compile("Flows in the queue"))
+    table.wait_for()
+    roles = set(table.locator("tbody td:last-child").all_inner_texts())
+    assert roles == {"–"}, roles
+    assert page.locator(".levels, .depth .mark.half").count() == 0, page.inner_text(".depth")
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return len(roles), "role in a calm queue"
+
+
 def ages_grow(demo, browser, events):
     """An age that no answer changes rises; rates come with every line of the stream."""
     event = {**events["queue-congestion"], "last": time.time_ns() - 10**9}
@@ -356,6 +444,10 @@ def unknown_and_little_are_told_apart(demo, browser, events):
 
 CHECKS = [
     the_headline_says_what_is_known,
+    no_kind_crowds_out_others,
+    no_history_is_no_failure,
+    names_keep_their_place,
+    calm_is_not_called_full,
     ages_grow,
     the_depths_of_a_day_are_whole,
     groups_have_units,

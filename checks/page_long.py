@@ -13,7 +13,9 @@ import sys
 import time
 
 import page_origins
+import page_thorough
 from page import Browser, Demo, open_view
+from page_absence import a_restart_is_survived
 from page_build import builds_without_node
 from page_flashes import nothing_flashes
 from page_large import Large, a_day_is_quick, first_paint, frames_flow, machine_draws, the_demo_is_live_at_once, views_of_a_large_network_hold
@@ -110,6 +112,12 @@ LIMITS = {
     "flows_differ_for_everyone": "C20: 7 or more, 3:1 or more",
     "severity_has_a_shape": "C20: 2 shapes or more",
     "nothing_flashes": "C25: fewer than 3",
+    "everyone_can_use_all_of_it": "C6, C16: no fault",
+    "a_wide_screen_is_used": "C3: 13 pixels, 80 % of the width",
+    "frozen_views_stay": "C9: the same",
+    "many_filters_agree": "C14: 200 filters",
+    "a_long_absence_is_waited_out": "C15: 2 and 5 s",
+    "a_restart_is_survived": "C15: 5 s",
     "losses_are_named": "C23: 2 s",
     "the_demo_is_live_at_once": "2,000 ms",
     "a_day_is_quick": "C12: 500 ms",
@@ -133,7 +141,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--seconds", type=int, default=3600, help="how long the page stays open for the memory check")
     parser.add_argument("--flows", type=int, default=1_000_000, help="flows of the large network")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="parts of names of checks, separated by commas")
     arguments = parser.parse_args()
     from playwright.sync_api import sync_playwright
 
@@ -160,7 +168,9 @@ def main():
                 (severity_has_a_shape, lambda check: check(demo(), browser)),
                 (losses_are_named, lambda check: check(arguments.program, browser)),
                 (nothing_flashes, lambda check: check(demo(), browser)),
+                *((check, lambda check: check(demo(), browser)) for check in page_thorough.CHECKS),
                 *((check, lambda check: check(arguments.program, browser)) for check in page_origins.CHECKS),
+                (a_restart_is_survived, lambda check: check(arguments.program, browser)),
                 (the_demo_is_live_at_once, lambda check: check(arguments.program, browser)),
                 (a_day_is_quick, lambda check: check(arguments.program, browser)),
                 (views_of_a_large_network_hold, lambda check: check(demo(), large(), browser)),
@@ -170,7 +180,7 @@ def main():
                 (builds_without_node, lambda check: check(arguments.program, browser)),
             ]
             for check, call in checks:
-                if arguments.only not in check.__name__:
+                if not any(text in check.__name__ for text in arguments.only.split(",")):
                     continue
                 if check is frames_flow:
                     large()

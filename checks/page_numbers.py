@@ -61,6 +61,7 @@ def waterfall_is_true(demo, browser, _events):
     uncertainty = next(link["clock_uncertainty"] for link in demo.json("links"))
     assert abs(known["bar whisker"]["width"] - 2 * uncertainty / total) <= 3.5 * known["bar link"]["px"], links
     assert [bar["kind"] for bar in links[1]] == ["bar unknown"], links
+    assert "no timestamp at one end" in page.inner_text(".waterfall tbody tr:nth-child(4)"), page.inner_text(".waterfall")
     heading = page.inner_text("#packet").replace(THIN, " ")
     assert heading.endswith("75 µs (known parts only)"), heading
     page.unroute_all(behavior="ignoreErrors")
@@ -216,7 +217,7 @@ def generated(numbers, flows):
     return f"latency {compare} {text}", lambda one: bool(known := [value for value in one["hop_latency"] if value is not None]) and any_of([max(known)], wanted)
 
 
-def filters_agree(demo, browser, _events):
+def filters_agree(demo, browser, _events, many=40):
     """C14: generated filters against their meaning; the API's offers; an error points at its character."""
     numbers = random.Random(14)
     page = browser.page()
@@ -224,7 +225,7 @@ def filters_agree(demo, browser, _events):
     page.locator("main tbody tr").first.wait_for()
     field = page.get_by_label("Filter")
     shown = "all => all.map(one => one.pathname)"
-    for _ in range(40):
+    for _ in range(many):
         flows = demo.json("flows?limit=10000")
         conditions = [generated(numbers, flows) for _ in range(numbers.randint(1, 3))]
         text = " and ".join(text for text, _ in conditions)
@@ -255,7 +256,7 @@ def filters_agree(demo, browser, _events):
     page.context.close()
     # A deliberate error is in the console, too.
     browser.wrong[:] = [one for one in browser.wrong if "status of 400" not in one]
-    return 40, "filters"
+    return many, "filters"
 
 
 def downloads_hold(demo, browser, _events):
@@ -296,7 +297,10 @@ def strip_balances(demo, browser, _events):
     open_view(page, demo.url + "/reports")
     page.locator(".strip", has_text=re.compile(r"\d received.*\d shed", re.S)).wait_for()
     seen = set()
-    for _ in range(8):
+    # At least four seconds; longer where the machine has other work.
+    for look in range(40):
+        if look >= 8 and len(seen) > 2:
+            break
         parts = [int(text.replace(",", "")) for text in re.findall(r"([\d,]+) (?:received|accepted|malformed|duplicate|shed)", page.inner_text(".strip"))]
         assert len(parts) == 5 and parts[0] == sum(parts[1:]), parts
         seen.add(parts[0])

@@ -2,6 +2,7 @@
 path. Run by `page.py`.
 """
 
+import http.client
 import http.server
 import re
 import shutil
@@ -56,8 +57,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             while part := answer.read1(65_536):
                 self.wfile.write(part)
                 self.wfile.flush()
-        except OSError:
-            pass  # The browser has disconnected.
+        except (OSError, http.client.HTTPException):
+            pass  # The browser has disconnected, or the collector has ended.
 
     do_GET = do_POST = do_DELETE = hand_on
 

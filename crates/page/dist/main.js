@@ -1153,8 +1153,10 @@ function shown(text, longest = 256) {
   const visible = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (mark2) => {
     return "⟨U+" + mark2.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩";
   });
-  return visible.length > longest ? visible.slice(0, longest) + "…" : visible;
+  const cut2 = visible.length > longest ? visible.slice(0, longest) + "…" : visible;
+  return RIGHT_TO_LEFT.test(cut2) ? `⁨${cut2}⁩` : cut2;
 }
+var RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 // src/api.ts
 var Refusal = class extends Error {
@@ -1400,6 +1402,7 @@ function Answer({ asked, children }) {
   ] });
 }
 function Refused({ error, again, hasOld }) {
+  if (error.message.startsWith("no history is kept")) return a4("p", { class: "notice", children: "No history is kept ([store] path is empty): there are live data and events only." });
   return a4("div", { class: "refused", role: "alert", children: [
     a4("strong", { children: error.status === 401 ? "A token is needed" : "Request failed" }),
     a4("p", { children: [
@@ -1833,7 +1836,7 @@ async function learn() {
   try {
     const list = await ask("nodes");
     pause = list.length > 500 ? 12e4 : 1e4;
-    const named = list.filter((node2) => node2.name).map((node2) => [node2.node_id, node2.name]);
+    const named = list.filter((node2) => node2.name?.trim()).map((node2) => [node2.node_id, node2.name]);
     nodes.value = new Map(named);
   } catch {
   }
@@ -1868,7 +1871,7 @@ function useAsk(key3, question, every, news) {
       } catch (error) {
         const refusal = error instanceof Refusal ? error : new Refusal("", String(error), 0);
         if (!gone.signal.aborted) setState((old) => ({ ...old, error: refusal }));
-        if (isAway(refusal)) pause3 ??= AWAY_PAUSE;
+        if (isAway(refusal)) pause3 = Math.min(pause3 ?? AWAY_PAUSE, AWAY_PAUSE);
       }
       clearTimeout(slow);
       if (gone.signal.aborted) return;
@@ -1981,6 +1984,7 @@ function check(event) {
   return shown(own || CHECKS[event.event] || "its evidence");
 }
 var port = (detail, id = detail.node_id) => node(id) + (detail.egress_interface === null || detail.egress_interface === void 0 ? "" : ` interface ${detail.egress_interface}`);
+var linkEnds = (link) => `${node(link.from)} and ${node(link.to)}`;
 var way = (path) => (path ?? []).map((hop) => node(hop.node_id)).join(" → ") || "an unknown path";
 var first = (flows, word) => {
   const [largest] = flows ?? [];
@@ -2014,8 +2018,10 @@ function sentence(event) {
       return `${port(detail)}: a burst of ${duration(detail.duration)}, latency up to ${duration(detail.peak_latency)}`;
     case "microburst-storm":
       return `${port(detail)}: ${plural(detail.bursts, "microburst")} within a second`;
-    case "drop":
-      return `${port(detail)} dropped ${plural(detail.packets, "packet")} of ${plural(detail.flow_count, "flow")}: ${shown(detail.reason_name) || "reason unknown"} (${detail.class})`;
+    case "drop": {
+      const dropped = event.count > detail.packets ? `at least ${plural(event.count, "packet")}` : `${plural(detail.packets, "packet")} of ${plural(detail.flow_count, "flow")}`;
+      return `${port(detail)} dropped ${dropped}: ${shown(detail.reason_name) || "reason unknown"} (${detail.class})`;
+    }
     case "silent-loss":
       return `${node(detail.from)} → ${node(detail.to)}: ${plural(detail.flows?.length ?? 0, "flow")} not seen past the link for ${duration(detail.silent_for)} (possible silent loss)`;
     case "report-loss":
@@ -2034,6 +2040,10 @@ function sentence(event) {
       return `${port(detail)} is ${permille(detail.utilization_permille)} utilised, ${first(detail.flows, "by")}`;
     case "ecmp-imbalance":
       return `${node(detail.node_id)} uses ${plural(detail.links?.length ?? 0, "parallel link")} unevenly: the busiest carries ${(detail.highest_to_mean_permille / 1e3).toFixed(2)} times the mean`;
+    case "negative-link-latency":
+      return `Clocks of ${linkEnds(detail.link)} disagree by ${duration(Math.abs(detail.lowest_ns))} or more: packets arrive before they leave`;
+    case "clock-drift":
+      return `Clocks of ${linkEnds(detail.link)} drift apart by ${duration(Math.abs(detail.ns_per_second))} per second`;
     case "history-trouble":
       return `History is not being written: ${shown(detail.why)}`;
     default:
@@ -2963,13 +2973,15 @@ function Hop({ now: now2, then, usually, arrived, share, way: way2, other }) {
     a4("td", { class: "number", children: utilization(hop) })
   ] });
 }
-var NO_TIMES = "no time since 1970 at one end";
+var NO_TIMES = "no timestamp at one end";
+var SHORT_TIMES = "no time since 1970 at one end";
 var NO_CLOCKS = "clock offset unknown";
 function Link({ now: now2, then, share, known: known2, other }) {
   const { from, to, start, length, uncertainty } = now2 ?? then;
   const isUnknown = length === null || uncertainty === null;
   const [left, right] = whiskersOf(now2 ?? then) ?? [0, 0];
-  const why = length === null ? NO_TIMES : NO_CLOCKS;
+  const isTimed = from.egress_timestamp !== null && to.ingress_timestamp !== null;
+  const why = length !== null ? NO_CLOCKS : isTimed ? SHORT_TIMES : NO_TIMES;
   const last = now2 ? void 0 : known2.get(linkKey(from.node_id, from.egress_interface, to.node_id, to.ingress_interface))?.lastSeen;
   const name = `link to ${node(to.node_id)}`;
   const write2 = (piece) => piece.length === null || piece.uncertainty === null ? UNKNOWN : `${duration(piece.length)} ± ${duration(piece.uncertainty)}`;
@@ -3047,8 +3059,8 @@ function Head({ id, live }) {
           ["Hosts", flow.source_name || flow.destination_name ? [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ") : UNKNOWN],
           ["Source of path", flow.origin],
           ["Path", flow.complete ? `complete, ${plural(flow.path?.length ?? 0, "hop")}` : `incomplete: ${missing}`],
-          ["Reports", count(flow.reports)],
-          ["Last seen", a4(Time, { at: flow.last_seen })]
+          // Of the present.
+          ...range().isLive ? [["Reports", count(flow.reports)], ["Last seen", a4(Time, { at: flow.last_seen })]] : []
         ]
       }
     )
@@ -3342,6 +3354,7 @@ function Flows2() {
   const question = `flows/search?limit=${param("many") ? MANY : FEW}&sort=${sort}&filter=${encodeURIComponent(filter)}`;
   const flows = useAsk(question, (signal) => ask(question, { signal }), range().isLive ? 2e3 : void 0);
   const wrong = flows.error?.status === 400 ? flows.error.message : "";
+  if (wrong) isReady.value = true;
   const rows = flows.data ? rowsOf(flows.data.columns) : [];
   return a4($, { children: [
     a4("h1", { children: "Flows" }),
@@ -3352,7 +3365,7 @@ function Flows2() {
       " ",
       a4("select", { value: sort, onChange: (event) => set({ sort: event.currentTarget.value }), children: Object.entries(SORTS).map(([key3, name]) => a4("option", { value: key3, children: name }, key3)) })
     ] }),
-    a4(Answer, { asked: wrong ? { ...flows, error: void 0 } : flows, children: (found) => a4(List4, { found, rows, sort: SORTS[sort] }) }),
+    (!wrong || flows.data) && a4(Answer, { asked: wrong ? { ...flows, error: void 0 } : flows, children: (found) => a4(List4, { found, rows, sort: SORTS[sort] }) }),
     rows.length < (flows.data?.found ?? 0) && !param("many") && a4("p", { children: a4("button", { onClick: () => set({ many: "1" }), children: [
       "Show ",
       MANY
@@ -3527,7 +3540,7 @@ var Nothing = () => a4(Empty, { children: [
 ] });
 var columns2 = () => [
   { name: "Interface", cell: (port2) => a4("a", { href: href("/map", { ...kept(), sel: port2.link?.id ?? String(port2.node) }), children: portName(port2) }) },
-  { name: "Leads to", cell: (port2) => port2.link ? `${node(port2.link.to)} ${port2.link.ingress ?? UNKNOWN}` : "edge, or unknown" },
+  { name: "Leads to", cell: (port2) => a4("span", { class: "path", children: port2.link ? `${node(port2.link.to)} ${port2.link.ingress ?? UNKNOWN}` : "edge, or unknown" }) },
   ...Object.keys(BYS).map((key3) => ({ name: BYS[key3].name, isNumber: true, cell: (port2) => a4("span", { class: `swatch s${step2(key3, port2.values[key3])}`, children: shownAt(key3, port2.node, port2.values[key3]) }) })),
   { name: "Link latency p50", isNumber: true, cell: (port2) => port2.link ? latencyOf(port2.link) : UNKNOWN },
   {
@@ -3568,7 +3581,7 @@ function Selected({ found, selected }) {
   if (!selected) return null;
   return a4(Empty, { children: [
     "“",
-    selected,
+    shown(selected),
     "” is not on the map. ",
     a4("button", { onClick: clear, children: "Clear selection" })
   ] });
@@ -3802,7 +3815,7 @@ function layout(nodes2) {
   return places;
 }
 function cut(name, half) {
-  const [letters, most] = [[...name], Math.floor(half / 4)];
+  const [letters, most] = [[...name], Math.floor(half / 4.6)];
   return letters.length <= most ? name : letters.slice(0, Math.max(0, most - 1)).join("") + "…";
 }
 function curve(link, places) {
@@ -8347,6 +8360,7 @@ function options(holder, kept2, colour) {
 // src/views/now.tsx
 var TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
 var ASKED = ["drop", "queue-congestion", "path-change", "microburst", "culprits", "sequence-reset"];
+var LASTING = ["negative-link-latency", "clock-drift", "duplicate-node-id", "unknown-node", "report-about-report", "ecmp-imbalance"];
 var RANK = { critical: 3, warning: 2, info: 1 };
 function incidents(events) {
   const groups3 = [];
@@ -8375,16 +8389,18 @@ function headline(groups3, { isLive, from, end }, counts) {
     if (isLive && totals.value?.received === 0 && !counts?.begun) return "No reports received yet.";
     if (counts && !isKept(counts)) return "No history of this time range.";
     const begin = counts?.begun && counts.begun > from ? counts.begun : from;
-    const quiet = isLive || counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
+    const quiet = counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
     return [quiet, ...losses].join("; ") + ".";
   }
   const active = groups3.filter((group) => group.events.some((event) => event.phase === "begin"));
   const isOne = (kind) => groups3.filter((group) => group.events.some((event) => event.event === kind)).length;
-  const told = active[0] ?? groups3.find((group) => group.severity !== "info") ?? groups3[0];
+  const isFault = (group) => group.severity !== "info" && !LASTING.includes(group.main.event);
+  const told = active.find(isFault) ?? groups3.find(isFault) ?? active[0] ?? groups3.find((group) => group.severity !== "info") ?? groups3[0];
   const subject = told.main;
+  const last = BigInt(subject.last);
   const moved = isOne("path-change");
   const parts = [
-    `${sentence(subject)}, ${subject.phase === "begin" ? "still active" : (subject.phase === "end" ? "ended " : "") + ago(BigInt(subject.last), now())}`,
+    `${sentence(subject)}, ${subject.phase === "begin" ? "still active" : (subject.phase === "end" ? "ended " : "") + (isLive ? ago(last, now()) : "at " + clock(last))}`,
     ...moved && subject.event !== "path-change" ? [plural(moved, "path") + " changed"] : [],
     ...losses
   ];
@@ -8444,9 +8460,11 @@ var NotListed = () => a4("p", { class: "muted", children: [
   a4("a", { href: href("/events"), children: "All events in this time range" })
 ] });
 function Incidents({ groups: groups3 }) {
+  const shown2 = some(groups3);
+  const rest = groups3.filter((group) => !shown2.includes(group));
   return a4("section", { "aria-labelledby": "incidents", children: [
     a4("h2", { id: "incidents", children: plural(groups3.length, "incident") }),
-    a4("ul", { class: "incidents", children: groups3.slice(0, MOST3).map(({ main, events, severity }) => {
+    a4("ul", { class: "incidents", children: shown2.map(({ main, events, severity }) => {
       const to = href("/event/" + main.id, around(BigInt(main.first), 20n * SECOND));
       return a4("li", { "data-row": true, tabIndex: 0, onKeyDown: (press) => press.key === "Enter" && press.target === press.currentTarget && go(to), children: [
         a4(Severity, { of: severity }),
@@ -8465,11 +8483,19 @@ function Incidents({ groups: groups3 }) {
     groups3.length > MOST3 && a4("p", { children: [
       a4("a", { href: href("/events"), children: "All events in this time range" }),
       ": ",
-      plural(groups3.length - MOST3, "more incident")
+      plural(groups3.length - MOST3, "more incident"),
+      ", of ",
+      kindsOf(rest.map(({ main }) => main))
     ] })
   ] });
 }
 var MOST3 = 10;
+function some(groups3) {
+  const seen = {};
+  const ranked = groups3.map((group, at) => ({ group, at, round: seen[group.main.event] = (seen[group.main.event] ?? 0) + 1 }));
+  const kept2 = ranked.sort((a5, b3) => a5.round - b3.round || a5.at - b3.at).slice(0, MOST3);
+  return kept2.sort((a5, b3) => a5.at - b3.at).map(({ group }) => group);
+}
 var kindsOf = (events) => [...new Set(events.map((event) => event.event))].join(", ");
 var begun;
 async function oldest(signal) {
@@ -8852,7 +8878,7 @@ function Lane({ found, write: write2, levels }) {
       }
     ),
     a4("span", { class: "mark top", "aria-hidden": "true", children: write2(deepest) }),
-    deepest > 1 && a4("span", { class: "mark half", "aria-hidden": "true", children: write2(Math.round(deepest / 2)) }),
+    deepest >= 10 && a4("span", { class: "mark half", "aria-hidden": "true", children: write2(Math.round(deepest / 2)) }),
     a4("div", { class: "ends", "aria-hidden": "true", children: [
       a4("span", { children: exact(found.from) }),
       a4("span", { children: [
@@ -9113,6 +9139,7 @@ function Shown3({ node: node2, found, isLive }) {
       a4("a", { href: href("/events", { kind: "queue-congestion", live: "1d" }), children: "Congestion of the last day" })
     ] });
   }
+  const isBusy = flows.some(({ longest }) => (longest ?? 0) > (thresholds.value?.trigger_latency ?? 1e6));
   const waited = [...all].sort((a5, b3) => (b3.latency ?? -1) - (a5.latency ?? -1)).slice(0, 15);
   return a4($, { children: [
     a4("p", { children: [
@@ -9164,7 +9191,7 @@ function Shown3({ node: node2, found, isLive }) {
           { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
           { name: "Median wait", isNumber: true, cell: (flow) => duration(flow.median) },
           { name: "Longest wait", isNumber: true, cell: (flow) => duration(flow.longest) },
-          { name: "Role", cell: (flow) => flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills the queue" : UNKNOWN }
+          { name: "Role", cell: (flow) => !isBusy ? UNKNOWN : flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills the queue" : UNKNOWN }
         ]
       }
     ),
@@ -9199,7 +9226,7 @@ function levelsOf(node2, { samples: all }, write2) {
   };
   return [
     ...level("trigger", depths.trigger, least, `the lowest depth at which packets waited more than ${duration(waits.trigger_latency)}`),
-    ...level("reset", depths.reset, most, `the highest depth at which packets waited less than ${duration(waits.reset_latency)}`)
+    ...level("reset", depths.reset, over.length ? most : null, `the highest depth at which packets waited less than ${duration(waits.reset_latency)}`)
   ];
 }
 function Announced({ found: { culprits } }) {

@@ -25,8 +25,17 @@ pub struct InterfacesQuestion {
     pub range: TimeRange,
     /// Only the interfaces of this node.
     pub node: Option<u32>,
-    /// Percentiles are taken from one minute in `one_in`; everything else from all.
+    /// Percentiles are taken from one minute in `one_in` and from the last one; everything else from all.
     pub one_in: u64,
+}
+
+impl InterfacesQuestion {
+    /// Whether percentiles include the minute of this time. The last minute, which may be running, and the one
+    /// before it always count, so that percentiles are known soon after the first report.
+    fn is_sampled(&self, time: u64) -> bool {
+        let earlier = (self.range.to.0 / MINUTE).saturating_sub(time / MINUTE);
+        earlier == 0 || earlier % self.one_in == 1
+    }
 }
 
 /// A table with statistics of interfaces.
@@ -212,7 +221,7 @@ impl History {
             Some(sketch) => {
                 let is_told = |row: usize| {
                     let time = times.as_ref().and_then(|times| times.get(row));
-                    !is_sampled || time.is_some_and(|time| (time / MINUTE).is_multiple_of(question.one_in))
+                    !is_sampled || time.is_some_and(|time| question.is_sampled(time))
                 };
                 let told: Vec<u32> = wanted.iter().copied().filter(|row| is_told(*row as usize)).collect();
                 if !told.is_empty() {

@@ -43,7 +43,7 @@ export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promis
       } catch (error) {
         const refusal = error instanceof Refusal ? error : new Refusal("", String(error), 0);
         if (!gone.signal.aborted) setState((old) => ({ ...old, error: refusal }));
-        if (isAway(refusal)) pause ??= AWAY_PAUSE;
+        if (isAway(refusal)) pause = Math.min(pause ?? AWAY_PAUSE, AWAY_PAUSE);
       }
       clearTimeout(slow);
       if (gone.signal.aborted) return;

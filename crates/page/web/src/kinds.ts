@@ -55,6 +55,7 @@ export function check(event: any): string {
 
 const port = (detail: any, id = detail.node_id) =>
   node(id) + (detail.egress_interface === null || detail.egress_interface === undefined ? "" : ` interface ${detail.egress_interface}`);
+const linkEnds = (link: any) => `${node(link.from)} and ${node(link.to)}`;
 const way = (path: any[] | null | undefined) => (path ?? []).map((hop) => node(hop.node_id)).join(" → ") || "an unknown path";
 const first = (flows: any[], word: string) => {
   const [largest] = flows ?? [];
@@ -91,8 +92,11 @@ export function sentence(event: any): string {
       return `${port(detail)}: a burst of ${duration(detail.duration)}, latency up to ${duration(detail.peak_latency)}`;
     case "microburst-storm":
       return `${port(detail)}: ${plural(detail.bursts, "microburst")} within a second`;
-    case "drop":
-      return `${port(detail)} dropped ${plural(detail.packets, "packet")} of ${plural(detail.flow_count, "flow")}: ${shown(detail.reason_name) || "reason unknown"} (${detail.class})`;
+    case "drop": {
+      // The detail is of one second, the count of all.
+      const dropped = event.count > detail.packets ? `at least ${plural(event.count, "packet")}` : `${plural(detail.packets, "packet")} of ${plural(detail.flow_count, "flow")}`;
+      return `${port(detail)} dropped ${dropped}: ${shown(detail.reason_name) || "reason unknown"} (${detail.class})`;
+    }
     case "silent-loss":
       return `${node(detail.from)} → ${node(detail.to)}: ${plural(detail.flows?.length ?? 0, "flow")} not seen past the link for ${duration(detail.silent_for)} (possible silent loss)`;
     case "report-loss":
@@ -111,6 +115,10 @@ export function sentence(event: any): string {
       return `${port(detail)} is ${permille(detail.utilization_permille)} utilised, ${first(detail.flows, "by")}`;
     case "ecmp-imbalance":
       return `${node(detail.node_id)} uses ${plural(detail.links?.length ?? 0, "parallel link")} unevenly: the busiest carries ${(detail.highest_to_mean_permille / 1000).toFixed(2)} times the mean`;
+    case "negative-link-latency":
+      return `Clocks of ${linkEnds(detail.link)} disagree by ${duration(Math.abs(detail.lowest_ns))} or more: packets arrive before they leave`;
+    case "clock-drift":
+      return `Clocks of ${linkEnds(detail.link)} drift apart by ${duration(Math.abs(detail.ns_per_second))} per second`;
     case "history-trouble":
       return `History is not being written: ${shown(detail.why)}`;
     default:

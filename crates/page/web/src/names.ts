@@ -14,7 +14,8 @@ export async function learn() {
   try {
     const list: any[] = await ask("nodes");
     pause = list.length > 500 ? 120_000 : 10_000;
-    const named = list.filter((node) => node.name).map((node): [number, string] => [node.node_id, node.name]);
+    // A name of blanks cannot be seen or pressed.
+    const named = list.filter((node) => node.name?.trim()).map((node): [number, string] => [node.node_id, node.name]);
     nodes.value = new Map(named);
   } catch {
     // Until then numbers are shown.

@@ -69,5 +69,9 @@ export function shown(text: string | null | undefined, longest = 256): string {
   const visible = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (mark) => {
     return "⟨U+" + mark.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0") + "⟩";
   });
-  return visible.length > longest ? visible.slice(0, longest) + "…" : visible;
+  const cut = visible.length > longest ? visible.slice(0, longest) + "…" : visible;
+  // What is written from right to left would turn around what is beside it, such as the arrows of a path.
+  return RIGHT_TO_LEFT.test(cut) ? `\u2068${cut}\u2069` : cut;
 }
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;

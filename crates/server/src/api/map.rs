@@ -31,7 +31,10 @@ pub(super) async fn map(
     let known: BTreeMap<u32, bool> = nodes.iter().map(|node| (node.node_id.0, node.reports > 0)).collect();
     let range = measured_range(question.time.resolve(now)?, now);
     let measured = match state.archive.is_some() {
-        true => Some(history::ask(&state, move |past| measure(past, range, question.node)).await?),
+        true => {
+            let one_in = one_minute_in(range, known.len());
+            Some(history::ask(&state, move |past| measure(past, range, question.node, one_in)).await?)
+        }
         false => None,
     };
     let (interfaces, source, damage) = measured.unwrap_or_default();
@@ -56,16 +59,17 @@ pub(super) async fn map(
 }
 
 /// Values of the interfaces from history: from hops for short ranges, from minutes for longer ones, with
-/// `hours` where whole hours are covered; over many minutes, percentiles are of a sample of them.
+/// `hours` where whole hours are covered; percentiles of all nodes are of one minute in `one_in`.
 fn measure(
     past: &mut Past,
     range: TimeRange,
     node: Option<u32>,
+    one_in: u64,
 ) -> Result<(Interfaces, String, u32), QueryError> {
     let (of, one_in, source) = match range.length() {
         length if length < LONG_NS => (InterfacesOf::Hops, 1, "observations".to_owned()),
         length if length <= VERY_LONG_NS => {
-            let one_in = if node.is_some() { 1 } else { length.div_ceil(SAMPLED_NS).max(1) };
+            let one_in = if node.is_some() { 1 } else { one_in };
             let (of, tables) = match length < HOUR_NS {
                 true => (InterfacesOf::Minutes, "minutes"),
                 false => (InterfacesOf::HoursAndMinutes, "hours and minutes"),
@@ -83,6 +87,13 @@ fn measure(
         InterfacesQuestion { of, range: inband_store::TimeRange { from: range.from, to }, node, one_in };
     let interfaces = past.history().interfaces(&question, past.left()?)?;
     Ok((interfaces, source, past.damage()))
+}
+
+/// Percentiles are of one minute in so many, which depends on the sketches there are to merge.
+fn one_minute_in(range: TimeRange, nodes: usize) -> u64 {
+    let minutes = range.length().div_ceil(LONG_NS);
+    let all = minutes.saturating_mul(u64::try_from(nodes).unwrap_or(u64::MAX));
+    all.div_ceil(MERGED_NODE_MINUTES).max(1)
 }
 
 /// The measured time range: short ones unchanged, longer ones extended to whole minutes, up to `now`.
@@ -195,8 +206,8 @@ const fn value(measured: &InterfaceSums, by: MapColor) -> Option<u64> {
 const PRESENT: Nanos = Nanos::from_secs(5);
 /// From this length, minutes are read: one minute.
 const LONG_NS: u64 = 60_000_000_000;
-/// In longer ranges, percentiles are of about this much of the range.
-const SAMPLED_NS: u64 = 180_000_000_000;
+/// Percentiles are of about this many minutes of nodes: three minutes of 2,000 nodes.
+const MERGED_NODE_MINUTES: u64 = 6_000;
 /// From this length, a range may contain whole hours.
 const HOUR_NS: u64 = 3_600_000_000_000;
 /// Longer ranges are read from hours only.

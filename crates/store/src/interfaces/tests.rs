@@ -103,6 +103,29 @@ fn interfaces_are_what_sql_says_of_hops_and_what_minutes_and_hours_add_up_to() {
 }
 
 #[test]
+fn percentiles_of_a_sample_have_the_last_two_minutes() {
+    let folder = Folder::new();
+    let store = store(&folder, 5);
+    let history = store.history().unwrap();
+    let end = START.0 + 1_200_000_000_000;
+    let minute = 60_000_000_000;
+    let (last, first) = (end - end % minute, end - end % minute - minute);
+    let range =
+        |from| TimeRange { from: inband_model::Nanos(from), to: inband_model::Nanos(last + minute - 1) };
+
+    let sampled = ask(&history, InterfacesOf::Minutes, range(START.0), 1_000);
+    let latest = ask(&history, InterfacesOf::Minutes, range(first), 1);
+
+    assert!(latest.values().any(|sums| sums.p99.is_some()));
+    for (place, sums) in &latest {
+        assert_eq!((sampled[place].p50, sampled[place].p99), (sums.p50, sums.p99), "{place:?}");
+    }
+    for (place, sums) in sampled.iter().filter(|(place, _)| !latest.contains_key(*place)) {
+        assert_eq!(sums.p99, None, "{place:?}");
+    }
+}
+
+#[test]
 fn only_the_time_and_the_node_that_are_asked_for_count() {
     let folder = Folder::new();
     let store = store(&folder, 9);

@@ -34,6 +34,8 @@ export function Answer<T>({ asked, children }: Props<T>) {
 }
 
 function Refused({ error, again, hasOld }: { error: { asked: string; message: string; status: number }; again: () => void; hasOld: boolean }) {
+  // A collector may be set up so.
+  if (error.message.startsWith("no history is kept")) return <p class="notice">No history is kept ([store] path is empty): there are live data and events only.</p>;
   return (
     <div class="refused" role="alert">
       <strong>{error.status === 401 ? "A token is needed" : "Request failed"}</strong>

@@ -85,7 +85,7 @@ export function Lane({ found, write, levels }: { found: Samples; write: (value: 
         {cursor !== undefined && <line class="cursor" x1={x(cursor)} x2={x(cursor)} y1="0" y2={height} />}
       </svg>
       <span class="mark top" aria-hidden="true">{write(deepest)}</span>
-      {deepest > 1 && <span class="mark half" aria-hidden="true">{write(Math.round(deepest / 2))}</span>}
+      {deepest >= 10 && <span class="mark half" aria-hidden="true">{write(Math.round(deepest / 2))}</span>}
       <div class="ends" aria-hidden="true">
         <span>{exact(found.from)}</span>
         <span>{duration(span)}, at most {write(deepest)}</span>

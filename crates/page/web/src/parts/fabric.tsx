@@ -7,7 +7,7 @@ import { useAsk } from "../ask";
 import { type By, BYS, type Fabric, type MapLink, type MapNode, type Port, by, step, written } from "../fabric";
 import { queuePath } from "../kinds";
 import { node } from "../names";
-import { UNKNOWN, count, duration, plural } from "../units";
+import { UNKNOWN, count, duration, plural, shown } from "../units";
 import { Answer, Empty } from "./answer";
 import { type Column, Table } from "./table";
 import { Facts, FlowLink, Path } from "./words";
@@ -16,7 +16,7 @@ export const Nothing = () => <Empty>No node has reported yet. <a href={href("/re
 
 export const columns = (): Column<Port>[] => [
   { name: "Interface", cell: (port) => <a href={href("/map", { ...kept(), sel: port.link?.id ?? String(port.node) })}>{portName(port)}</a> },
-  { name: "Leads to", cell: (port) => (port.link ? `${node(port.link.to)} ${port.link.ingress ?? UNKNOWN}` : "edge, or unknown") },
+  { name: "Leads to", cell: (port) => <span class="path">{port.link ? `${node(port.link.to)} ${port.link.ingress ?? UNKNOWN}` : "edge, or unknown"}</span> },
   ...(Object.keys(BYS) as By[]).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (port: Port) => <span class={`swatch s${step(key, port.values[key])}`}>{shownAt(key, port.node, port.values[key])}</span> })),
   { name: "Link latency p50", isNumber: true, cell: (port) => (port.link ? latencyOf(port.link) : UNKNOWN) },
   {
@@ -67,7 +67,7 @@ export function Selected({ found, selected }: { found: Fabric; selected: string 
     set({ sel: undefined });
   };
   if (!selected) return null;
-  return <Empty>“{selected}” is not on the map. <button onClick={clear}>Clear selection</button></Empty>;
+  return <Empty>“{shown(selected)}” is not on the map. <button onClick={clear}>Clear selection</button></Empty>;
 }
 
 function NodePanel({ one, ports }: { one: MapNode; ports: Port[] }) {

@@ -76,7 +76,7 @@ function layout(nodes: MapNode[]): globalThis.Map<number, Place> {
 
 /** As much of a name as its box has room for. */
 function cut(name: string, half: number): string {
-  const [letters, most] = [[...name], Math.floor(half / 4)];
+  const [letters, most] = [[...name], Math.floor(half / 4.6)];
   return letters.length <= most ? name : letters.slice(0, Math.max(0, most - 1)).join("") + "…";
 }
 

@@ -144,14 +144,16 @@ function Hop({ now, then, usually, arrived, share, way, other }: Drawn & { now: 
   );
 }
 
-const NO_TIMES = "no time since 1970 at one end";
+const NO_TIMES = "no timestamp at one end";
+const SHORT_TIMES = "no time since 1970 at one end";
 const NO_CLOCKS = "clock offset unknown";
 
 function Link({ now, then, share, known, other }: Drawn & { now: LinkPiece | undefined; then: LinkPiece | undefined }) {
   const { from, to, start, length, uncertainty } = (now ?? then)!;
   const isUnknown = length === null || uncertainty === null;
   const [left, right] = whiskersOf((now ?? then)!) ?? [0, 0];
-  const why = length === null ? NO_TIMES : NO_CLOCKS;
+  const isTimed = from.egress_timestamp !== null && to.ingress_timestamp !== null;
+  const why = length !== null ? NO_CLOCKS : isTimed ? SHORT_TIMES : NO_TIMES;
   const last = now ? undefined : known.get(linkKey(from.node_id, from.egress_interface, to.node_id, to.ingress_interface))?.lastSeen;
   const name = `link to ${node(to.node_id)}`;
   const write = (piece: LinkPiece) => (piece.length === null || piece.uncertainty === null ? UNKNOWN : `${duration(piece.length)} ± ${duration(piece.uncertainty)}`);

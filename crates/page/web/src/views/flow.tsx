@@ -1,5 +1,6 @@
 // Path: one packet of a flow, hop by hop, beside the usual values and the previous path.
 
+import type { ComponentChildren } from "preact";
 import { href, param, set } from "../address";
 import { ask } from "../api";
 import { useAsk } from "../ask";
@@ -67,8 +68,8 @@ function Head({ id, live }: { id: string; live: { flow: any; paths: Taken[] } | 
           ["Hosts", flow.source_name || flow.destination_name ? [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ") : UNKNOWN],
           ["Source of path", flow.origin],
           ["Path", flow.complete ? `complete, ${plural(flow.path?.length ?? 0, "hop")}` : `incomplete: ${missing}`],
-          ["Reports", count(flow.reports)],
-          ["Last seen", <Time at={flow.last_seen} />],
+          // Of the present.
+          ...(range().isLive ? [["Reports", count(flow.reports)], ["Last seen", <Time at={flow.last_seen} />]] as [string, ComponentChildren][] : []),
         ]}
       />
     </>

@@ -5,7 +5,7 @@ import { ask } from "../api";
 import { useAsk } from "../ask";
 import { type Columns, rowsOf } from "../columns";
 import { type Flow, flowText } from "../kinds";
-import { Answer, Empty } from "../parts/answer";
+import { Answer, Empty, isReady } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { FilterField } from "../parts/filter";
 import { type Column, Table } from "../parts/table";
@@ -50,6 +50,7 @@ export function Flows() {
   const flows = useAsk<Found>(question, (signal) => ask(question, { signal }), range().isLive ? 2_000 : undefined);
   // An error in the filter is shown below it.
   const wrong = flows.error?.status === 400 ? flows.error.message : "";
+  if (wrong) isReady.value = true;
   const rows = flows.data ? rowsOf<FlowRow>(flows.data.columns) : [];
   return (
     <>
@@ -64,7 +65,7 @@ export function Flows() {
           ))}
         </select>
       </label>
-      <Answer asked={wrong ? { ...flows, error: undefined } : flows}>{(found) => <List found={found} rows={rows} sort={SORTS[sort]!} />}</Answer>
+      {(!wrong || flows.data) && <Answer asked={wrong ? { ...flows, error: undefined } : flows}>{(found) => <List found={found} rows={rows} sort={SORTS[sort]!} />}</Answer>}
       {rows.length < (flows.data?.found ?? 0) && !param("many") && <p><button onClick={() => set({ many: "1" })}>Show {MANY}</button></p>}
     </>
   );

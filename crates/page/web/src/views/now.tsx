@@ -13,7 +13,7 @@ import { type Lane, Lanes } from "../parts/lanes";
 import { Severity, Time } from "../parts/words";
 import { around, range, timeAsked } from "../range";
 import { type Totals, eventsHeard, history, isBeginning, totals } from "../stream";
-import { MINUTE, SECOND, ago, exact } from "../time";
+import { MINUTE, SECOND, ago, clock, exact } from "../time";
 import { UNKNOWN, count, duration, plural, rate } from "../units";
 
 interface Incident {
@@ -29,6 +29,9 @@ const TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change
 
 /** Kinds whose events may be mere information: asked for one by one, lest frequent kinds crowd them out. */
 const ASKED = ["drop", "queue-congestion", "path-change", "microburst", "culprits", "sequence-reset"];
+
+/** Kinds that last for hours and tell nothing of the traffic: a fault is told before them. */
+const LASTING = ["negative-link-latency", "clock-drift", "duplicate-node-id", "unknown-node", "report-about-report", "ecmp-imbalance"];
 
 const RANK: Record<string, number> = { critical: 3, warning: 2, info: 1 };
 
@@ -62,16 +65,19 @@ function headline(groups: Incident[], { isLive, from, end }: Found, counts: Coun
     if (isLive && totals.value?.received === 0 && !counts?.begun) return "No reports received yet.";
     if (counts && !isKept(counts)) return "No history of this time range.";
     const begin = counts?.begun && counts.begun > from ? counts.begun : from;
-    const quiet = isLive || counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
+    // Without a history it is unknown since when.
+    const quiet = counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
     return [quiet, ...losses].join("; ") + ".";
   }
   const active = groups.filter((group) => group.events.some((event) => event.phase === "begin"));
   const isOne = (kind: string) => groups.filter((group) => group.events.some((event) => event.event === kind)).length;
-  const told = active[0] ?? groups.find((group) => group.severity !== "info") ?? groups[0]!;
+  const isFault = (group: Incident) => group.severity !== "info" && !LASTING.includes(group.main.event);
+  const told = active.find(isFault) ?? groups.find(isFault) ?? active[0] ?? groups.find((group) => group.severity !== "info") ?? groups[0]!;
   const subject = told.main;
+  const last = BigInt(subject.last);
   const moved = isOne("path-change");
   const parts = [
-    `${sentence(subject)}, ${subject.phase === "begin" ? "still active" : (subject.phase === "end" ? "ended " : "") + ago(BigInt(subject.last), now())}`,
+    `${sentence(subject)}, ${subject.phase === "begin" ? "still active" : (subject.phase === "end" ? "ended " : "") + (isLive ? ago(last, now()) : "at " + clock(last))}`,
     ...(moved && subject.event !== "path-change" ? [plural(moved, "path") + " changed"] : []),
     ...losses,
   ];
@@ -154,11 +160,13 @@ const NotListed = () => (
 );
 
 function Incidents({ groups }: { groups: Incident[] }) {
+  const shown = some(groups);
+  const rest = groups.filter((group) => !shown.includes(group));
   return (
     <section aria-labelledby="incidents">
       <h2 id="incidents">{plural(groups.length, "incident")}</h2>
       <ul class="incidents">
-        {groups.slice(0, MOST).map(({ main, events, severity }) => {
+        {shown.map(({ main, events, severity }) => {
           const to = href("/event/" + main.id, around(BigInt(main.first), 20n * SECOND));
           return (
             <li key={main.id} data-row tabIndex={0} onKeyDown={(press) => press.key === "Enter" && press.target === press.currentTarget && go(to)}>
@@ -174,13 +182,21 @@ function Incidents({ groups }: { groups: Incident[] }) {
         })}
       </ul>
       <NotListed />
-      {groups.length > MOST && <p><a href={href("/events")}>All events in this time range</a>: {plural(groups.length - MOST, "more incident")}</p>}
+      {groups.length > MOST && <p><a href={href("/events")}>All events in this time range</a>: {plural(groups.length - MOST, "more incident")}, of {kindsOf(rest.map(({ main }) => main))}</p>}
     </section>
   );
 }
 
 /** Most incidents on the first page. */
 const MOST = 10;
+
+/** The latest incidents; where there are too many, as many of each kind, lest one kind crowds out the others. */
+function some(groups: Incident[]): Incident[] {
+  const seen: Record<string, number> = {};
+  const ranked = groups.map((group, at) => ({ group, at, round: (seen[group.main.event] = (seen[group.main.event] ?? 0) + 1) }));
+  const kept = ranked.sort((a, b) => a.round - b.round || a.at - b.at).slice(0, MOST);
+  return kept.sort((a, b) => a.at - b.at).map(({ group }) => group);
+}
 
 const kindsOf = (events: any[]) => [...new Set(events.map((event) => event.event))].join(", ");
 

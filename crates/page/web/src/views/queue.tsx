@@ -64,6 +64,7 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
       </Empty>
     );
   }
+  const isBusy = flows.some(({ longest }) => (longest ?? 0) > (thresholds.value?.trigger_latency ?? 1e6));
   const waited = [...all].sort((a, b) => (b.latency ?? -1) - (a.latency ?? -1)).slice(0, 15);
   return (
     <>
@@ -104,7 +105,7 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
           { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
           { name: "Median wait", isNumber: true, cell: (flow) => duration(flow.median) },
           { name: "Longest wait", isNumber: true, cell: (flow) => duration(flow.longest) },
-          { name: "Role", cell: (flow) => (flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills the queue" : UNKNOWN) },
+          { name: "Role", cell: (flow) => (!isBusy ? UNKNOWN : flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills the queue" : UNKNOWN) },
         ]}
       />
       <Table
@@ -133,13 +134,14 @@ function levelsOf(node: number, { samples: all }: Samples, write: (depth: number
   const under = depthsOf((latency) => latency < waits.reset_latency).filter((depth) => depth > 0);
   const least = over.length ? over.reduce((a, b) => Math.min(a, b)) : null;
   const most = under.length ? under.reduce((a, b) => Math.max(a, b)) : null;
+  // Where nothing waited, any depth is one of calm.
   const level = (name: string, set: number | null, seen: number | null, why: string): Level[] => {
     if (set !== null && (seen === null || set <= seen)) return [{ name, depth: set, told: `${name}: ${write(Math.round(set))}, as configured` }];
     return seen === null ? [] : [{ name, depth: seen, told: `${name}: ${write(seen)}, ${why}` }];
   };
   return [
     ...level("trigger", depths.trigger, least, `the lowest depth at which packets waited more than ${duration(waits.trigger_latency)}`),
-    ...level("reset", depths.reset, most, `the highest depth at which packets waited less than ${duration(waits.reset_latency)}`),
+    ...level("reset", depths.reset, over.length ? most : null, `the highest depth at which packets waited less than ${duration(waits.reset_latency)}`),
   ];
 }
 

@@ -70,6 +70,14 @@ fn a_queue_a_heat_map_and_the_map_count_the_same_reports() {
     );
     assert_eq!(map["nodes"]["name"][0], "leaf \"seven\"");
     assert_eq!((&map["links"]["from"], &map["links"]["to"]), (&[1][..].into(), &[0][..].into()), "{map}");
+    // In a small network, percentiles of a long range are of every minute, including this one, as its sketches
+    // have them.
+    let long = ask(&system, "/api/v1/map?live=15m");
+    assert_eq!(
+        (&long["source"], &long["interfaces"]["p99"]),
+        (&"minutes".into(), &[695, 807][..].into()),
+        "{long}"
+    );
     let matrix = ask(&system, "/api/v1/map?form=matrix&by=reports");
     assert_eq!((len(&matrix["interfaces"]["node"]), &matrix["nodes"]["reports"]), (0, &[5, 5][..].into()));
 
