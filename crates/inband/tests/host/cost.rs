@@ -27,8 +27,9 @@ struct Rounds {
     gigabits: Vec<f64>,
     p50_us: Vec<f64>,
     p99_us: Vec<f64>,
-    /// Segments that arrived out of order.
+    /// Segments that arrived before an earlier one, and segments that were sent again.
     reordered: u64,
+    resent: u64,
     /// Intervals of 10 ms that begin with bytes that are sent, the transfer's slices (packets and super-packets
     /// that got INT), and the packets on the wire with INT.
     intervals: u64,
@@ -63,12 +64,13 @@ fn cost_of_int_beside_none() {
         for (form, rounds) in FORMS.into_iter().zip(&mut of_forms) {
             let share = middle(&mut rounds.gigabits.clone()) / plain * 100.0;
             println!(
-                "  {form:?}: {} Gb/s, {share:.1} % of plain; p50 {} us, p99 {} us; {} reordered; {} slices \
-                 with {} packets with INT in {} intervals of 10 ms",
+                "  {form:?}: {} Gb/s, {share:.1} % of plain; p50 {} us, p99 {} us; {} reordered, {} \
+                 sent again; {} slices with {} packets with INT in {} intervals of 10 ms",
                 spread(&mut rounds.gigabits),
                 spread(&mut rounds.p50_us),
                 spread(&mut rounds.p99_us),
                 rounds.reordered,
+                rounds.resent,
                 rounds.slices,
                 rounds.with_int,
                 rounds.intervals,
@@ -92,10 +94,11 @@ fn measure(world: &World, form: Form, rounds: &mut Rounds) -> Option<()> {
         Form::Without => None,
         Form::Slices | Form::All => Some((agent(world, Place::A, form)?, agent(world, Place::B, form)?)),
     };
-    let before = reordered(world);
+    let before = (reordered(world), resent(world));
     let (gigabits, intervals) = transfer_in_intervals(world);
     rounds.gigabits.push(gigabits);
-    rounds.reordered += reordered(world) - before;
+    rounds.reordered += reordered(world) - before.0;
+    rounds.resent += resent(world) - before.1;
     if let Some((a, b)) = agents {
         let a = a.stop();
         let _ = b.stop();
@@ -154,11 +157,22 @@ fn ping(world: &World) -> Vec<Duration> {
 
 /// Segments that B has queued because an earlier one was missing.
 fn reordered(world: &World) -> u64 {
-    let text = world.inside(Place::B, || fs::read_to_string("/proc/thread-self/net/netstat").unwrap());
-    let mut lines = text.lines().filter(|line| line.starts_with("TcpExt:"));
+    counter(world, Place::B, ("netstat", "TcpExt:", "TCPOFOQueue"))
+}
+
+/// Segments that A has sent again, as the kernel's TCP takes them for lost.
+fn resent(world: &World) -> u64 {
+    counter(world, Place::A, ("snmp", "Tcp:", "RetransSegs"))
+}
+
+/// A counter of TCP, from a line of names and one of values.
+fn counter(world: &World, place: Place, (file, line, counter): (&str, &str, &str)) -> u64 {
+    let path = format!("/proc/thread-self/net/{file}");
+    let text = world.inside(place, || fs::read_to_string(path).unwrap());
+    let mut lines = text.lines().filter(|text| text.starts_with(line));
     let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
     let mut pairs = names.split(' ').zip(values.split(' '));
-    pairs.find(|(name, _)| *name == "TCPOFOQueue").map_or(0, |(_, value)| value.parse().unwrap())
+    pairs.find(|(name, _)| *name == counter).map_or(0, |(_, value)| value.parse().unwrap())
 }
 
 /// Prints the programs' time per packet, from the kernel's statistics.
