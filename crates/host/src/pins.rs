@@ -143,7 +143,9 @@ impl Pins {
 impl Drop for Pins {
     fn drop(&mut self) {
         // It stays while a sink is in it.
-        let _ = clear(&self.folder);
+        if clear(&self.folder).is_ok() {
+            self.folder.parent().into_iter().for_each(remove_root);
+        }
     }
 }
 
@@ -156,6 +158,7 @@ pub(crate) fn remove_all(root: &Path) -> io::Result<usize> {
     let folder = folder(root)?;
     release_gone(root, &folder);
     if !folder.exists() {
+        remove_root(root);
         return Ok(0);
     }
     let _lock = keep_trying(|| lock(&folder))?;
@@ -164,6 +167,7 @@ pub(crate) fn remove_all(root: &Path) -> io::Result<usize> {
         release(&folder.join(format!("{SINK}{device}")))?;
     }
     clear(&folder)?;
+    remove_root(root);
     Ok(devices.len())
 }
 
@@ -231,6 +235,13 @@ fn clear(folder: &Path) -> io::Result<()> {
     }
     [GRANTED, PEERS].iter().try_for_each(|name| remove(folder.join(name)))?;
     fs::remove_dir(folder)
+}
+
+/// Removes the folder of all pins, unless another network namespace has some, or it is a mount point.
+fn remove_root(root: &Path) {
+    if bpf::is_bpf_fs(root).unwrap_or_default() {
+        let _ = fs::remove_dir(root);
+    }
 }
 
 /// Removes a pin; a missing one is no error.

@@ -99,6 +99,15 @@ impl MappedPrefix {
         Self { address: address & mask(length), length, is_ipv4 }
     }
 
+    /// The prefix of its whole length.
+    pub(crate) fn of_address(address: IpAddr) -> Self {
+        let address = match address {
+            IpAddr::V4(address) => address.to_ipv6_mapped(),
+            IpAddr::V6(address) => address,
+        };
+        Self::of_entry(address.to_bits(), 128)
+    }
+
     /// The prefix of an entry of the programs' tables.
     pub(crate) fn of_entry(address: u128, length: u32) -> Self {
         let is_ipv4 = length >= IPV4.length && address & mask(IPV4.length) == IPV4.address;

@@ -16,6 +16,7 @@ use serde::Deserialize;
 
 use crate::config::HostInt;
 use crate::coverage::Coverage;
+use crate::drops::is_pattern;
 use crate::error::HostError;
 use crate::identity::{HostNode, NodeId};
 use crate::lease::Keys;
@@ -121,6 +122,10 @@ pub struct HostSection {
     /// Whether packets of watched flows that the kernel drops are reported; default true.
     #[serde(default = "yes")]
     pub drops: bool,
+    /// Files of further network namespaces whose drops are reported, in whose last name `*` stands for any
+    /// characters; default none.
+    #[serde(default)]
+    pub drop_namespaces: Vec<PathBuf>,
     /// Where metrics are served; default nowhere.
     #[serde(default)]
     pub metrics: Option<SocketAddr>,
@@ -179,6 +184,10 @@ impl HostSection {
         }
         if self.map_memory_mib < MIN_MAP_MEMORY_MIB {
             return unsupported("host.map_memory_mib", self.map_memory_mib.to_string(), "24 or more");
+        }
+        if let Some(path) = self.drop_namespaces.iter().find(|path| !is_pattern(path)) {
+            let instead = "an absolute path with `*` in its last name only";
+            return unsupported("host.drop_namespaces", format!("{path:?}"), instead);
         }
         if let (Some(path), false) = (&self.key_file, self.keys.is_empty()) {
             return unsupported("host.key_file", format!("{path:?}"), "host.keys alone");

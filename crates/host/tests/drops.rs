@@ -97,7 +97,7 @@ struct Ids {
 }
 
 impl InterfaceIds for Ids {
-    fn id(&self, device: u32) -> Option<u16> {
+    fn id(&self, _: Namespace, device: u32) -> Option<u16> {
         [(self.near, 11), (self.far, 12)].iter().find(|(known, _)| *known == device).map(|(_, id)| *id)
     }
 
@@ -190,6 +190,38 @@ fn what_is_not_watched_or_elsewhere_is_not_told() {
     assert_eq!(drops.count(DropOutcome::NotWatched).unwrap(), 2);
     assert!(drops.count(DropOutcome::Elsewhere).unwrap() >= 1);
     assert_eq!(drops.count(DropOutcome::Counted).unwrap(), 0);
+}
+
+#[test]
+fn drops_of_several_namespaces_are_told_apart_though_their_devices_have_one_index() {
+    let (Some(one), Some(other), Some(third)) = (Space::new(), Space::new(), Space::new()) else { return };
+    let namespace = |space: &Space| Namespace::at(&space.path()).unwrap();
+    let host = watching(&["destination_port = 4000"]);
+    let mut drops = Drops::load(&host, &[namespace(&one), namespace(&other)]).unwrap();
+    drops.attach().unwrap();
+    for (space, times) in [(&one, 1), (&other, 2), (&third, 3)] {
+        udp(space, "127.0.0.1:4000", 64, b"", times);
+    }
+
+    let places: Vec<_> = packets(&mut drops).iter().map(|packet| (packet.namespace, packet.device)).collect();
+    assert_eq!(places, [(namespace(&one), 1), (namespace(&other), 1)], "each has its loopback");
+    drops.take_counts().unwrap();
+    let mut counts: Vec<_> =
+        drops.take_counts().unwrap().iter().map(|count| (count.namespace, count.packets)).collect();
+    counts.sort_unstable();
+    let mut expected = [(namespace(&one), 1), (namespace(&other), 2)];
+    expected.sort_unstable();
+    assert_eq!(counts, expected);
+
+    // Containers come and go.
+    drops.look_at(&[namespace(&third)]).unwrap();
+    for space in [&one, &other, &third] {
+        udp(space, "127.0.0.1:4000", 64, b"", 1);
+    }
+    let places: Vec<_> = packets(&mut drops).iter().map(|packet| packet.namespace).collect();
+    assert_eq!(places, [namespace(&third)]);
+    let many: Vec<_> = (0..257).map(|_| namespace(&one)).collect();
+    drops.look_at(&many).unwrap();
 }
 
 #[test]

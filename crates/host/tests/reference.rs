@@ -51,6 +51,8 @@ fn settings_out_of_range_are_refused_by_their_key() {
         ("host.lease_ms = 999", "host.lease_ms"),
         ("host.lease_ms = 10001", "host.lease_ms"),
         ("host.metrics = '192.0.2.1:9464'", "host.metrics"),
+        ("host.drop_namespaces = ['netns']", "host.drop_namespaces"),
+        ("host.drop_namespaces = ['/run/*/netns']", "host.drop_namespaces"),
         ("source.clone = 10", "source.clone"),
         ("report.port_entropy = true", "report.port_entropy"),
         ("encapsulation.kind = 'gre'", "encapsulation.kind"),

@@ -74,6 +74,8 @@ const LOOK_NS: u64 = 300_000_000;
 const HEARTBEAT_NS: u64 = 2_000_000_000;
 /// How often the load of devices is measured, nanoseconds.
 const MEASURE_NS: u64 = 100_000_000;
+const TOO_MANY_NAMESPACES: &str =
+    "drops are reported in 256 network namespaces only: host.drop_namespaces matches more";
 
 impl Agent {
     /// Starts INT on the devices that `settings` select.
@@ -154,7 +156,11 @@ impl Agent {
             self.notes.warn(note);
         }
         if let Some(losses) = &mut self.losses {
-            losses.hear((&self.plan, self.ports.all()), &mut self.reporter.engine, now)?;
+            let (of, senders) = ((&self.plan, self.ports.all()), || self.control.senders());
+            losses.hear(of, &mut self.reporter.engine, senders, now)?;
+            if losses.beyond() > 0 {
+                self.notes.warn(TOO_MANY_NAMESPACES.to_owned());
+            }
         }
         self.reporter.handle_timeout(now.wrapping_add(self.plan.clock_offset.ns));
         if now >= self.next_measurement {
@@ -230,8 +236,11 @@ impl Agent {
     fn watch_drops(&mut self) -> Result<(), HostError> {
         match (&mut self.losses, self.settings.host.drops) {
             (losses, false) => *losses = None,
-            (Some(losses), true) => losses.configure(&self.plan)?,
-            (None, true) => match Losses::open(&self.plan) {
+            (Some(losses), true) => {
+                losses.configure(&self.plan)?;
+                losses.watch(&self.settings.host.drop_namespaces)?;
+            }
+            (None, true) => match Losses::open(&self.plan, &self.settings.host.drop_namespaces) {
                 Ok(losses) => self.losses = Some(losses),
                 Err(error) => self.notes.warn(format!("note: drops are not reported: {}", in_full(&error))),
             },

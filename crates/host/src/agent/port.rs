@@ -145,6 +145,11 @@ impl Port {
         self.shim.as_ref().is_some_and(|shim| shim.near == interface || shim.far == interface)
     }
 
+    /// The interface index of the side of its shim where INT is started.
+    pub(super) fn shim_far(&self) -> Option<u32> {
+        self.shim.as_ref().map(|shim| shim.far)
+    }
+
     /// Stops starting INT.
     pub(super) fn close_source(&mut self) {
         self.steer = None;

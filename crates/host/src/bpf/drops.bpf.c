@@ -16,6 +16,10 @@
 #define MAX_DROPS 16384
 /* Maximum number of network namespaces that are watched. */
 #define MAX_NAMESPACES 256
+/* Maximum number of addresses and prefixes whose INT is believed: sources with a lease, and peers. */
+#define MAX_SENDERS (4096 + 32768)
+/* Maximum number of shims whose packets are this host's own. */
+#define MAX_SHIMS 1024
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -40,6 +44,29 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } NAMESPACES SEC(".maps");
+
+/* Whose INT is believed: that of hosts whose INT the sink removes. Others may write any flow and any node. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, MAX_SENDERS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct prefix);
+	__type(value, __u32);
+} SENDERS SEC(".maps");
+
+/* A device in a network namespace. */
+struct seat {
+	__u32 namespace;
+	__u32 device;
+};
+
+/* The sides of shims where this host starts INT. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_SHIMS);
+	__type(key, struct seat);
+	__type(value, __u32);
+} SHIMS SEC(".maps");
 
 /* A table without eviction: what it cannot hold is counted, so nothing is lost silently. */
 struct {
@@ -108,6 +135,8 @@ static __always_inline void sample(const struct packet *packet, const struct dro
 	sample->captured = packet->visible - L3;
 	sample->ttl_used_up = key->ttl_used_up;
 	sample->route_error = key->route_error;
+	sample->namespace = key->namespace;
+	sample->padding = 0;
 	/* The bytes behind `captured` belong to an earlier packet on this processor: not to be read. */
 	__builtin_memcpy(sample->bytes, packet->head + L3, SAMPLE_BYTES);
 	bpf_ringbuf_submit(sample, 0);
@@ -124,10 +153,22 @@ static __always_inline int ends_connection(const struct sock *socket, const stru
 	       BPF_CORE_READ(socket, __sk_common.skc_state) == TCP_TIME_WAIT_STATE;
 }
 
+/* Whether INT in the packet is this host's own, or of a host whose INT the sink removes. */
+static __always_inline int is_believed(const struct packet *packet, const struct place *place)
+{
+	struct seat came_from = { .namespace = place->namespace, .device = place->ingress_device };
+	struct prefix source, destination;
+
+	if (bpf_map_lookup_elem(&SHIMS, &came_from))
+		return 1;
+	addresses(packet, &source, &destination);
+	return bpf_map_lookup_elem(&SENDERS, &source) != 0;
+}
+
 /* Determines the key of the packet; returns the outcome that ends the work, or 0. */
 static __always_inline int classify(const struct sk_buff *skb, const struct sock *socket,
 				    const struct config *config, struct packet *packet, __u32 policy,
-				    struct flow *flow)
+				    const struct place *place, struct flow *flow)
 {
 	struct location location;
 	int is_whole = 0, fault = read_dropped(skb, packet, &is_whole);
@@ -141,6 +182,8 @@ static __always_inline int classify(const struct sk_buff *skb, const struct sock
 	if (is_whole && is_marked(packet, config) && find_int(packet, config, &location)) {
 		if (location.discard && (policy & BY_CLASSIFIER))
 			return DROP_NOT_LOST;
+		if (!is_believed(packet, place))
+			return DROP_STRANGER;
 		flow_before_int(packet, config, &location, flow);
 		return 0;
 	}
@@ -171,12 +214,13 @@ static __always_inline int handle_drop(const __u64 *ctx)
 		return DROP_NOWHERE;
 	if (!bpf_map_lookup_elem(&NAMESPACES, &place.namespace))
 		return DROP_ELSEWHERE;
-	outcome = classify(skb, socket_of(ctx), &settings->config, packet, policy, &key.flow);
+	outcome = classify(skb, socket_of(ctx), &settings->config, packet, policy, &place, &key.flow);
 	if (outcome)
 		return outcome;
 	key.ttl_used_up = ttl_used_up(packet);
 	key.route_error = place.route_error;
 	key.device = place.device;
+	key.namespace = place.namespace;
 	key.generation = settings->generation;
 	once.segments = segments_of(skb);
 	once.bytes = packet->end - L3;

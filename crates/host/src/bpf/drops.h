@@ -39,6 +39,9 @@ struct drop_key {
 	__u16 ttl_used_up;
 	/* The error number of the packet's route, as of a blackhole; 0: none. */
 	__u16 route_error;
+	/* Inode of the network namespace that dropped it; interface indexes are those of this namespace. */
+	__u32 namespace;
+	__u32 padding;
 };
 
 /* A count. */
@@ -71,6 +74,8 @@ struct drop_sample {
 	/* As in the key. */
 	__u16 ttl_used_up;
 	__u16 route_error;
+	__u32 namespace;
+	__u32 padding;
 	__u8 bytes[SAMPLE_BYTES];
 };
 
@@ -86,12 +91,13 @@ enum drop_outcome {
 	DROP_NOT_HELD,
 	DROP_SAMPLED,
 	DROP_SAMPLE_LOST,
+	DROP_STRANGER,
 	DROP_OUTCOMES,
 };
 
 _Static_assert((int)DROP_OUTCOMES <= (int)OUTCOMES, "both share the counters' map");
 _Static_assert(sizeof(struct drop_settings) == sizeof(struct config) + 8, "size of struct drop_settings");
-_Static_assert(sizeof(struct drop_key) == 64, "size of struct drop_key");
+_Static_assert(sizeof(struct drop_key) == 72, "size of struct drop_key");
 _Static_assert(sizeof(struct drop_count) == 40, "size of struct drop_count");
 _Static_assert(SAMPLE_BYTES <= 256 - 14, "a sample is the head without Ethernet");
-_Static_assert(sizeof(struct drop_sample) == 40 + SAMPLE_BYTES, "size of struct drop_sample");
+_Static_assert(sizeof(struct drop_sample) == 48 + SAMPLE_BYTES, "size of struct drop_sample");

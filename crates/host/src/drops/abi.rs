@@ -52,6 +52,8 @@ pub(super) struct Key {
     pub(super) generation: u32,
     pub(super) ttl_used_up: u16,
     pub(super) route_error: u16,
+    pub(super) namespace: u32,
+    pub(super) padding: u32,
 }
 
 /// The count of one key (`struct drop_count`).
@@ -81,12 +83,14 @@ pub(super) struct Sample {
     pub(super) captured: u32,
     pub(super) ttl_used_up: u16,
     pub(super) route_error: u16,
+    pub(super) namespace: u32,
+    pub(super) padding: u32,
     pub(super) bytes: [u8; SAMPLE_BYTES],
 }
 
 // `drops.h` asserts the same sizes.
 const _: () = assert!(size_of::<Flow>() == 48);
 const _: () = assert!(size_of::<Settings>() == size_of::<Config>() + 8);
-const _: () = assert!(size_of::<Key>() == 64);
+const _: () = assert!(size_of::<Key>() == 72);
 const _: () = assert!(size_of::<Count>() == 40);
-const _: () = assert!(size_of::<Sample>() == 40 + SAMPLE_BYTES);
+const _: () = assert!(size_of::<Sample>() == 48 + SAMPLE_BYTES);

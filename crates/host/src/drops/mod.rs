@@ -15,9 +15,11 @@ mod reasons;
 mod report;
 mod told;
 
+use std::collections::BTreeSet;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use aya::maps::{HashMap, MapData, RingBuf};
+use aya::maps::lpm_trie::Key;
+use aya::maps::{HashMap, LpmTrie, MapData, RingBuf};
 use aya::programs::RawTracePoint;
 use aya::programs::raw_trace_point::RawTracePointLinkId;
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
@@ -28,13 +30,14 @@ use zerocopy::FromBytes;
 use crate::config::HostInt;
 use crate::error::HostError;
 use crate::maps;
-use crate::rules::RuleSet;
+use crate::rules::{MappedPrefix, RuleSet};
 pub use btf::{BtfError, enumerators};
 pub use causes::Cause;
 use codes::Codes;
 pub use meaning::Meaning;
 use namespace::MAX_NAMESPACES;
 pub use namespace::Namespace;
+pub(crate) use namespace::{Namespaces, is_pattern};
 pub use outcome::DropOutcome;
 use reasons::Reasons;
 pub use report::InterfaceIds;
@@ -47,6 +50,11 @@ pub struct Drops {
     watched: RuleSet,
     reasons: Reasons,
     codes: Codes,
+    namespaces: BTreeSet<Namespace>,
+    /// The hosts whose INT is believed.
+    senders: BTreeSet<MappedPrefix>,
+    /// The devices where this host starts INT.
+    shims: BTreeSet<u32>,
     settings: abi::Settings,
     link: Option<RawTracePointLinkId>,
 }
@@ -55,9 +63,12 @@ static OBJECT: &[u8] = include_bytes_aligned!("../bpf/drops.bpf.o");
 
 const PROGRAM: &str = "dropped";
 const TRACEPOINT: &str = "kfree_skb";
+/// The size of the table of shims; dropped packets of further ones are not reported.
+const MAX_SHIMS: usize = 1024;
 
 impl Drops {
-    /// Loads the program for the watchlist of `host` and drops in `namespaces`; it does not run yet.
+    /// Loads the program for the watchlist of `host` and drops in `namespaces`; it does not run yet. INT of
+    /// every host is believed.
     ///
     /// # Errors
     /// A setting that the program cannot follow, more than 256 namespaces, or a kernel that refuses the
@@ -70,10 +81,20 @@ impl Drops {
         let name = "SAMPLES";
         let samples = ebpf.take_map(name).ok_or(HostError::Missing(name))?;
         let samples = RingBuf::try_from(samples).map_err(|reason| HostError::Map { name, reason })?;
-        let (watched, codes) = (RuleSet::default(), Codes::default());
-        let settings = abi::Settings::default();
-        let mut drops = Self { ebpf, samples, watched, reasons, codes, settings, link: None };
+        let mut drops = Self {
+            ebpf,
+            samples,
+            watched: RuleSet::default(),
+            reasons,
+            codes: Codes::default(),
+            namespaces: BTreeSet::new(),
+            senders: BTreeSet::new(),
+            shims: BTreeSet::new(),
+            settings: abi::Settings::default(),
+            link: None,
+        };
         drops.set_policies()?;
+        drops.believe(BTreeSet::from([MappedPrefix::ANY]))?;
         drops.look_at(namespaces)?;
         drops.configure(host)?;
         Ok(drops)
@@ -105,6 +126,64 @@ impl Drops {
         Ok(())
     }
 
+    /// Watches drops in `namespaces` and no others, from the next packet on.
+    ///
+    /// # Errors
+    /// More than 256 namespaces, or a map that cannot be written.
+    pub fn look_at(&mut self, namespaces: &[Namespace]) -> Result<(), HostError> {
+        let wanted: BTreeSet<_> = namespaces.iter().copied().collect();
+        if wanted.len() > MAX_NAMESPACES {
+            let value = wanted.len().to_string();
+            return Err(HostError::Unsupported { key: "namespaces", value, instead: "at most 256" });
+        }
+        let name = "NAMESPACES";
+        let fault = |reason| HostError::Map { name, reason };
+        let map = maps::map(&mut self.ebpf, name)?;
+        let mut looked_at: HashMap<_, u32, u32> = HashMap::try_from(map).map_err(fault)?;
+        for namespace in self.namespaces.difference(&wanted) {
+            maps::absent_or(looked_at.remove(&namespace.0)).map_err(fault)?;
+        }
+        for namespace in wanted.difference(&self.namespaces) {
+            looked_at.insert(namespace.0, 1, 0).map_err(fault)?;
+        }
+        self.namespaces = wanted;
+        Ok(())
+    }
+
+    /// Believes the INT of `senders` and no others, from the next packet on: a dropped packet with INT of
+    /// another host is not reported.
+    pub(crate) fn believe(&mut self, senders: BTreeSet<MappedPrefix>) -> Result<(), HostError> {
+        let name = "SENDERS";
+        let fault = |reason| HostError::Map { name, reason };
+        let key = |prefix: &MappedPrefix| Key::new(prefix.length, prefix.address.to_be_bytes());
+        let map = maps::map(&mut self.ebpf, name)?;
+        let mut believed: LpmTrie<_, [u8; 16], u32> = LpmTrie::try_from(map).map_err(fault)?;
+        for prefix in self.senders.difference(&senders) {
+            maps::absent_or(believed.remove(&key(prefix))).map_err(fault)?;
+        }
+        for prefix in senders.difference(&self.senders) {
+            believed.insert(&key(prefix), 1, 0).map_err(fault)?;
+        }
+        self.senders = senders;
+        Ok(())
+    }
+
+    /// Takes packets that came from the devices `shims` of `namespace` for this host's own.
+    pub(crate) fn set_shims(&mut self, namespace: Namespace, shims: BTreeSet<u32>) -> Result<(), HostError> {
+        let name = "SHIMS";
+        let fault = |reason| HostError::Map { name, reason };
+        let map = maps::map(&mut self.ebpf, name)?;
+        let mut known: HashMap<_, [u32; 2], u32> = HashMap::try_from(map).map_err(fault)?;
+        for shim in self.shims.difference(&shims) {
+            maps::absent_or(known.remove(&[namespace.0, *shim])).map_err(fault)?;
+        }
+        for shim in shims.difference(&self.shims).take(MAX_SHIMS) {
+            known.insert([namespace.0, *shim], 1, 0).map_err(fault)?;
+        }
+        self.shims = shims;
+        Ok(())
+    }
+
     /// Takes the oldest pending packet.
     pub fn poll_packet(&mut self) -> Option<DroppedPacket> {
         while let Some(item) = self.samples.next() {
@@ -114,6 +193,7 @@ impl Drops {
                 time: sample.time,
                 reason: self.reasons.name(sample.reason),
                 code: self.codes.code(&self.reasons, sample.reason, sample.hints()),
+                namespace: Namespace(sample.namespace),
                 device: sample.device,
                 ingress_device: sample.ingress_device,
                 length: sample.length,
@@ -197,6 +277,7 @@ impl Drops {
             flow: told::five_tuple(&key.flow),
             reason: self.reasons.name(key.reason),
             code: self.codes.code(&self.reasons, key.reason, key.hints()),
+            namespace: Namespace(key.namespace),
             device: key.device,
             packets: count.packets,
             segments: count.segments,
@@ -224,18 +305,6 @@ impl Drops {
             }
         }
         Ok(())
-    }
-
-    fn look_at(&mut self, namespaces: &[Namespace]) -> Result<(), HostError> {
-        if namespaces.len() > MAX_NAMESPACES {
-            let value = namespaces.len().to_string();
-            return Err(HostError::Unsupported { key: "namespaces", value, instead: "at most 256" });
-        }
-        let name = "NAMESPACES";
-        let fault = |reason| HostError::Map { name, reason };
-        let map = maps::map(&mut self.ebpf, name)?;
-        let mut looked_at: HashMap<_, u32, u32> = HashMap::try_from(map).map_err(fault)?;
-        namespaces.iter().try_for_each(|namespace| looked_at.insert(namespace.0, 1, 0).map_err(fault))
     }
 }
 

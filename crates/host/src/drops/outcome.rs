@@ -24,11 +24,13 @@ pub enum DropOutcome {
     Sampled,
     /// The sample was lost: the buffer to the agent was full.
     SampleLost,
+    /// With INT of a host whose INT the sink does not remove.
+    Stranger,
 }
 
 impl DropOutcome {
     /// All outcomes, in the order of `bpf/drops.h`.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Counted,
         Self::NotLost,
         Self::Elsewhere,
@@ -39,6 +41,7 @@ impl DropOutcome {
         Self::NotHeld,
         Self::Sampled,
         Self::SampleLost,
+        Self::Stranger,
     ];
 
     /// The name for users.
@@ -55,6 +58,7 @@ impl DropOutcome {
             Self::NotHeld => "drop_not_held",
             Self::Sampled => "drop_sampled",
             Self::SampleLost => "drop_sample_lost",
+            Self::Stranger => "drop_stranger",
         }
     }
 }

@@ -4,12 +4,13 @@ use inband_node::{DeviceMetadata, FlowDrops, Node, Passage};
 use inband_wire::int::Queue;
 use inband_wire::layers::Link;
 
-use super::{DropCount, DroppedPacket};
+use super::{DropCount, DroppedPacket, Namespace};
 
 /// The identifiers that a node's interfaces have in INT.
 pub trait InterfaceIds {
-    /// The identifier of the device with this interface index; `None`: not an interface of the node.
-    fn id(&self, device: u32) -> Option<u16>;
+    /// The identifier of the device with this interface index in `namespace`; `None`: not an interface of the
+    /// node.
+    fn id(&self, namespace: Namespace, device: u32) -> Option<u16>;
     /// The identifier of the interface that the host's own packets come from.
     fn host(&self) -> u16;
 }
@@ -23,7 +24,7 @@ impl DroppedPacket {
 
     /// A packet lost by the device it came in by has no egress.
     fn passage(&self, ids: &impl InterfaceIds) -> Passage {
-        let id = |device| ids.id(device).unwrap_or_default();
+        let id = |device| ids.id(self.namespace, device).unwrap_or_default();
         let is_incoming = self.device == self.ingress_device;
         Passage {
             ingress: if self.ingress_device == 0 { ids.host() } else { id(self.ingress_device) },
@@ -43,7 +44,7 @@ impl DropCount {
     pub fn tell(&self, node: &mut Node, ids: &impl InterfaceIds) {
         let further = u32::try_from(self.packets.saturating_sub(1)).unwrap_or(u32::MAX);
         if further > 0 {
-            let egress = ids.id(self.device).unwrap_or_default();
+            let egress = ids.id(self.namespace, self.device).unwrap_or_default();
             let drops = FlowDrops {
                 flow: self.flow,
                 packets: further,

@@ -6,6 +6,7 @@ use inband_wire::FiveTuple;
 
 use super::abi;
 use super::causes::Hints;
+use super::namespace::Namespace;
 
 /// A packet that the kernel dropped: the first of its flow, reason and device in a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,9 +17,11 @@ pub struct DroppedPacket {
     pub reason: String,
     /// The code of the reason in reports.
     pub code: u8,
-    /// Interface index of the device it was at; 0: none.
+    /// The network namespace that dropped it.
+    pub namespace: Namespace,
+    /// Interface index in `namespace` of the device it was at; 0: none.
     pub device: u32,
-    /// Interface index of the device it came in by; 0: this host sent it.
+    /// The same of the device it came in by; 0: this host sent it.
     pub ingress_device: u32,
     /// Length of the IP packet, bytes.
     pub length: u32,
@@ -37,7 +40,9 @@ pub struct DropCount {
     pub reason: String,
     /// The code of the reason in reports.
     pub code: u8,
-    /// Interface index of the device they were at; 0: none.
+    /// The network namespace that dropped them.
+    pub namespace: Namespace,
+    /// Interface index in `namespace` of the device they were at; 0: none.
     pub device: u32,
     /// Packets, as the kernel counts them.
     pub packets: u64,

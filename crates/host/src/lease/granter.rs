@@ -96,6 +96,11 @@ impl Granter {
         self.max_lease_ms
     }
 
+    /// The addresses whose INT is removed.
+    pub(crate) fn senders(&self) -> impl Iterator<Item = IpAddr> {
+        self.senders.keys().copied()
+    }
+
     fn has_room_for(&self, source: IpAddr) -> bool {
         self.senders.len() < MAX_GRANTED || self.senders.contains_key(&source)
     }

@@ -11,6 +11,8 @@ use crate::world::{COLLECTOR, Place, World};
 /// `inband host`, until it is stopped or dropped.
 pub(crate) struct Agent {
     child: Child,
+    /// The process id of the program, which is a child of `child` in a container.
+    id: u32,
     messages: BufReader<ChildStderr>,
 }
 
@@ -38,6 +40,8 @@ pub(crate) struct Domain {
     pub(crate) pins: bool,
     /// Whether agents have only the capabilities of the unit in `examples`.
     pub(crate) confined: bool,
+    /// Whether an agent is the first process of a container, which ends with it.
+    pub(crate) contained: bool,
 }
 
 impl Domain {
@@ -56,6 +60,7 @@ impl Domain {
             coverage: "all",
             pins: false,
             confined: false,
+            contained: false,
         }
     }
 
@@ -133,10 +138,11 @@ impl Agent {
         let settings = change(&domain.settings(place));
         let settings = world.write(&format!("{place:?}.toml"), settings.as_bytes());
         let program = env!("CARGO_BIN_EXE_inband");
-        let mut command = match (domain.pins, domain.confined) {
-            (_, true) => world.enter_confined(place, program),
-            (true, false) => world.enter(place, program),
-            (false, false) => world.command(place, program),
+        let mut command = match (domain.pins, domain.confined, domain.contained) {
+            (_, _, true) => world.enter_container(place, program),
+            (_, true, _) => world.enter_confined(place, program),
+            (true, ..) => world.enter(place, program),
+            _ => world.command(place, program),
         };
         let mut child = command
             .args(["host", "--json", "-c"])
@@ -146,7 +152,7 @@ impl Agent {
             .spawn()
             .unwrap();
         let messages = BufReader::new(child.stderr.take().unwrap());
-        let mut agent = Self { child, messages };
+        let mut agent = Self { id: child.id(), child, messages };
         let message = agent.next_message();
         if message.contains("Operation not permitted") || message.contains("Function not implemented") {
             eprintln!("skipped: the kernel does not let this user load BPF programs: {message}");
@@ -155,6 +161,10 @@ impl Agent {
         assert!(message.starts_with("INT on "), "{message}");
         let clock = agent.next_message();
         assert!(clock.contains("clock"), "{clock}");
+        if domain.contained {
+            let children = format!("/proc/{0}/task/{0}/children", agent.id);
+            agent.id = std::fs::read_to_string(children).unwrap().trim().parse().unwrap();
+        }
         Some(agent)
     }
 
@@ -172,13 +182,13 @@ impl Agent {
     }
 
     /// The process id of the program, which replaces `ip netns exec`.
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+    pub(crate) const fn id(&self) -> u32 {
+        self.id
     }
 
     /// Sends a signal to the program.
     pub(crate) fn signal(&self, signal: Signal) {
-        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        let pid = Pid::from_raw(i32::try_from(self.id).unwrap()).unwrap();
         kill_process(pid, signal).unwrap();
     }
 
@@ -206,7 +216,7 @@ impl Agent {
 
     /// Kills the program, as the kernel does when it is out of memory.
     pub(crate) fn kill(mut self) {
-        self.child.kill().unwrap();
+        self.signal(Signal::KILL);
         self.child.wait().unwrap();
     }
 }

@@ -29,15 +29,18 @@ fn a_sink_whose_host_reboots_gets_int_for_no_longer_than_a_lease() {
         prove(&at_a, &at_b);
 
         // The agent disappears without notice, with its programs.
+        let killed = Instant::now();
         b.kill();
         remove(&world, Place::B);
         let rebooted = Instant::now();
+        // On a busy machine the removal may take longer than the rest of a lease.
+        let least = u64::from(killed.elapsed() < LEASE / 2);
         let (with_int, last) = receive_for(&at_a, &at_b, rebooted, 2 * WHILE);
 
         let a = a.stop();
         assert!(last < LEASE + Duration::from_millis(100), "{kind}: {last:?} {a}");
         if reaches_sockets {
-            assert!((1..=1_200).contains(&with_int), "{kind}: {with_int} {a}");
+            assert!((least..=1_200).contains(&with_int), "{kind}: {with_int} {a}");
         } else {
             assert_eq!(with_int, 0, "{kind}: nothing with INT reaches a socket: {a}");
         }

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
 use crate::capture::Capture;
-use crate::world::{A4, B4, COLLECTOR, Offloads, Place, World};
+use crate::traffic::udp_pair;
+use crate::world::{A4, B4, COLLECTOR, Offloads, Place, World, inside};
 
 /// A port without a listener.
 const CLOSED: u16 = 4099;
@@ -60,6 +62,61 @@ fn drops_need_not_be_heard_of() {
 }
 
 #[test]
+fn packets_with_int_of_this_host_that_its_queue_drops_are_all_reported() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    if !world.tc(Place::A, "qdisc add dev ab root tbf rate 1mbit burst 4kb limit 8kb") {
+        eprintln!("skipped: this kernel has no token buckets");
+        return;
+    }
+    let domain = Domain::new("dscp", "md");
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let (at_a, _at_b) = udp_pair(&world, A4, B4);
+    // The agent tells the program within a second which packets are its own.
+    std::thread::sleep(Duration::from_millis(1_500));
+
+    for _ in 0..200 {
+        // A full queue may be an error of the call.
+        let _ = at_a.send(&[0xa5; 1_000]);
+    }
+    std::thread::sleep(Duration::from_millis(100));
+
+    let said = world.command(Place::A, "tc").args(["-s", "qdisc", "show", "dev", "ab"]).output().unwrap();
+    let said = String::from_utf8(said.stdout).unwrap();
+    let dropped = said.split("dropped ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    let a = a.stop();
+    let counted: u64 = a["drops"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    assert!(counted > 100, "{a}");
+    assert_eq!(counted, dropped.parse::<u64>().unwrap(), "{said} {a}");
+    assert_eq!(a["outcomes"]["started"], 200, "{a}");
+}
+
+#[test]
+fn drops_in_containers_are_reported_where_the_settings_name_their_namespaces() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let container = world.name(Place::A);
+    let mut domain = Domain::new("dscp", "md");
+    domain.host = format!("drop_namespaces = [\"/run/netns/{container}*\"]\n");
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let later = format!("{container}-later");
+    let ip =
+        |words: &[&str]| assert!(Command::new("ip").args(words).status().unwrap().success(), "{words:?}");
+
+    world.inside(Place::A, || send_to_closed_port(3));
+    ip(&["netns", "add", &later]);
+    ip(&["-n", &later, "link", "set", "lo", "up"]);
+    // Containers that come are noticed once a second.
+    std::thread::sleep(Duration::from_millis(1_500));
+    inside(&later, || send_to_closed_port(4));
+    // Those of other names are not.
+    world.inside(Place::FirstHop, || send_to_closed_port(5));
+    std::thread::sleep(Duration::from_millis(100));
+    ip(&["netns", "del", &later]);
+
+    let counted = b.stop();
+    assert_eq!(counted["drops"]["NO_SOCKET"], 7, "{counted}");
+}
+
+#[test]
 fn a_connection_that_ends_well_has_no_drops_and_data_after_its_end_are_one() {
     let Some(world) = World::new(Offloads::On) else { return };
     let domain = Domain::new("dscp", "md");
@@ -90,6 +147,12 @@ fn a_connection_that_ends_well_has_no_drops_and_data_after_its_end_are_one() {
     let drops: u64 = a["drops"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(drops, 1, "{a}");
     assert_eq!(b["drops"], serde_json::json!({}));
+}
+
+/// Sends packets by the loopback of this thread's namespace to a port without a listener.
+fn send_to_closed_port(packets: u32) {
+    let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+    (0..packets).for_each(|_| assert_eq!(socket.send_to(b"payload", ("127.0.0.1", CLOSED)).unwrap(), 7));
 }
 
 /// Sends packets from host A to a port of host B without a listener; returns their source port.

@@ -1,5 +1,5 @@
-//! Agents, shims and devices fail at random under traffic: no connection breaks, and no packet is delivered
-//! with INT.
+//! Agents, a container, shims and devices fail at random under traffic: no connection breaks, and no packet
+//! is delivered with INT.
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
@@ -14,6 +14,7 @@ use crate::world::{A4, B4, Offloads, Place, World};
 /// What fails.
 #[derive(Clone, Copy, Debug)]
 enum Victim {
+    /// That of B is the first process of a container, which ends with it.
     Agent(usize),
     ShimGone(usize),
     ShimDown(usize),
@@ -39,7 +40,8 @@ fn kill(kills: u32) {
     let domain = bpf_fs.domain();
     let host = format!("{}lease_ms = 1000\nlinger_ms = 1500\n", domain.host);
     let domain = Domain { lease: true, host, ..domain };
-    let mut agents = PLACES.map(|(place, ..)| Agent::start(&world, place, &domain));
+    let domains = [domain.clone(), Domain { contained: true, ..domain }];
+    let mut agents = [0, 1].map(|side: usize| Agent::start(&world, PLACES[side].0, &domains[side]));
     if agents.iter().any(Option::is_none) {
         return;
     }
@@ -59,7 +61,7 @@ fn kill(kills: u32) {
         for number in 0..kills {
             let before = exchanges.load(Ordering::Relaxed);
             let victim = choose(&mut random);
-            strike(&world, victim, &mut agents, &domain);
+            strike(&world, victim, &mut agents, &domains);
             let waited = (0..3_000).find(|_| {
                 std::thread::sleep(Duration::from_millis(10));
                 exchanges.load(Ordering::Relaxed) > before + 3
@@ -100,12 +102,12 @@ fn choose(random: &mut u64) -> Victim {
     }
 }
 
-fn strike(world: &World, victim: Victim, agents: &mut [Option<Agent>; 2], domain: &Domain) {
+fn strike(world: &World, victim: Victim, agents: &mut [Option<Agent>; 2], domains: &[Domain; 2]) {
     match victim {
         Victim::Agent(side) => {
             agents[side].take().unwrap().kill();
             std::thread::sleep(Duration::from_millis(100));
-            agents[side] = Agent::start(world, PLACES[side].0, domain);
+            agents[side] = Agent::start(world, PLACES[side].0, &domains[side]);
         }
         // The agent may be recreating it at this moment.
         Victim::ShimGone(side) => try_ip(world, PLACES[side].0, "link del int0"),

@@ -19,6 +19,7 @@ mod load;
 mod matrix;
 mod measure;
 mod merged;
+mod package;
 mod path_mtu;
 mod pins;
 mod pods;

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::agent::{Agent, Domain};
 use crate::traffic::connect;
@@ -18,6 +18,7 @@ const TRANSFER_BYTES: usize = 1 << 30;
 const ROUNDS: usize = 5;
 /// Default of the least interval between two events of a flow, microseconds.
 const INTERVAL_US: u32 = 10_000;
+const INTERVAL: Duration = Duration::from_millis(10);
 /// The programs in the order they are loaded, which is that of their descriptors.
 const PROGRAMS: [&str; 3] = ["steer", "source", "sink"];
 pub(crate) const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
@@ -96,8 +97,15 @@ fn announce(world: &World, mss: u32) {
 
 /// Sends bytes from A to B, and returns the rate in billions of bits per second.
 pub(crate) fn transfer(world: &World) -> f64 {
+    transfer_in_intervals(world).0
+}
+
+/// The same, and the number of intervals of 10 ms each of which begins with bytes that are sent: a sender that
+/// waits for a processor is not active meanwhile.
+pub(crate) fn transfer_in_intervals(world: &World) -> (f64, u64) {
     let (mut to_b, mut at_b) = connect(world, B4);
     let since = Instant::now();
+    let (mut began, mut intervals) = (None, 0);
     let received = std::thread::scope(|scope| {
         let reader = scope.spawn(move || {
             let mut chunk = vec![0; 1 << 18];
@@ -109,12 +117,16 @@ pub(crate) fn transfer(world: &World) -> f64 {
         });
         let chunk = vec![0x5a; 1 << 18];
         for _ in 0..TRANSFER_BYTES / chunk.len() {
+            if began.is_none_or(|began: Instant| began.elapsed() >= INTERVAL) {
+                began = Some(Instant::now());
+                intervals += 1;
+            }
             to_b.write_all(&chunk).unwrap();
         }
         reader.join().unwrap()
     });
     let bits = f64::from(u32::try_from(received).unwrap()) * 8.0;
-    bits / since.elapsed().as_secs_f64() / 1e9
+    (bits / since.elapsed().as_secs_f64() / 1e9, intervals)
 }
 
 /// Mean time and number of runs of each program, from the kernel's statistics, which add some 25 ns

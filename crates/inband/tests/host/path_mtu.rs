@@ -55,6 +55,31 @@ fn tcp_finishes_where_the_hosts_own_route_has_a_smaller_mtu() {
 }
 
 #[test]
+fn what_a_container_sends_finishes_where_a_routers_route_has_a_smaller_mtu() {
+    for kind in ["dscp", "udp"] {
+        let Some(world) = World::new(Offloads::On) else { return };
+        // A is the container, and the first hop its host, which has no socket of the connection.
+        let domain = Domain { host: "room_hops = 1\n".into(), ..Domain::new(kind, "md") };
+        let Some(host) = Agent::start(&world, Place::FirstHop, &domain) else { return };
+        let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+        for route in [
+            "route replace 10.91.3.0/24 dev cd scope link src 10.91.3.254 mtu 1300",
+            "-6 route replace fd91:3::/64 dev cd metric 256 mtu 1300",
+        ] {
+            world.ip(Place::SecondHop, route);
+        }
+
+        exchange_tcp(&world, B4, TCP_BYTES);
+        exchange_tcp(&world, B6, TCP_BYTES);
+
+        let (host, b) = (host.stop(), b.stop());
+        for (sender, receiver) in [(&host, &b), (&b, &host)] {
+            assert!(receiver["outcomes"]["stripped"].as_u64().unwrap() > 10, "{kind}: {sender} {receiver}");
+        }
+    }
+}
+
+#[test]
 fn datagrams_as_large_as_the_path_lets_pass_arrive_without_int() {
     for (kind, growth) in [("dscp", 44), ("udp", 52)] {
         let Some(world) = World::new(Offloads::On) else { return };

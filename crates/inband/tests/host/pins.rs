@@ -4,11 +4,12 @@ use std::net::UdpSocket;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
 use crate::agent::{Agent, Domain};
-use crate::traffic::{bytes, deliver, exchange_tcp, exchange_udp, receive, udp_pair};
+use crate::traffic::{bytes, connect, deliver, exchange_tcp, exchange_udp, receive, say_both_ways, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
 /// A BPF file system of the test; dropping it removes all pins.
@@ -32,8 +33,13 @@ impl BpfFs {
         Domain { host, pins: true, ..Domain::new("dscp", "md") }
     }
 
+    /// Whether nothing of agents is left in it.
+    pub(crate) fn is_clean(&self) -> bool {
+        !self.0.join("inband").exists()
+    }
+
     /// How many network namespaces have pins.
-    fn namespaces(&self) -> usize {
+    pub(crate) fn namespaces(&self) -> usize {
         std::fs::read_dir(self.0.join("inband")).map_or(0, Iterator::count)
     }
 }
@@ -144,6 +150,45 @@ fn go_on_with_leases(confined: bool) {
     assert!(a["outcomes"]["started"].as_u64().unwrap() > 200, "{a}");
     remove(&world, Place::A);
     remove(&world, Place::B);
+}
+
+#[test]
+fn a_sink_outlives_the_container_of_its_agent() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(bpf_fs) = BpfFs::mount(&world) else { return };
+    let domain = bpf_fs.domain();
+    let host = format!("{}lease_ms = 1000\nlinger_ms = 1500\n", domain.host);
+    let domain = Domain { lease: true, host, ..domain };
+    let in_container = Domain { contained: true, ..domain.clone() };
+    let Some(a) = Agent::start(&world, Place::A, &in_container) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &in_container) else { return };
+    let (mut to_b, mut at_b) = connect(&world, B4);
+    let mut talk = |duration| {
+        let since = Instant::now();
+        while since.elapsed() < duration {
+            say_both_ways((&mut to_b, &mut at_b), &bytes(3_000, 5));
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    };
+
+    talk(Duration::from_millis(1_800));
+    // Every process of both containers is killed, and there is no time to say farewell.
+    a.kill();
+    b.kill();
+    talk(Duration::from_millis(1_800));
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    talk(Duration::from_millis(1_800));
+
+    let (a, b) = (a.stop(), b.stop());
+    for (from, to) in [(&a, &b), (&b, &a)] {
+        let [started, stripped] = [(from, "started"), (to, "stripped")]
+            .map(|(tally, key)| tally["outcomes"][key].as_u64().unwrap());
+        assert!(started > 20 && started == stripped, "{a} {b}");
+    }
+    remove(&world, Place::A);
+    remove(&world, Place::B);
+    assert_eq!(bpf_fs.namespaces(), 0);
 }
 
 #[test]

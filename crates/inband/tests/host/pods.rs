@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
+use crate::pins::{BpfFs, remove};
 use crate::traffic::{bytes, connect, deliver, exchange_tcp, say_both_ways, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, SOURCE_NAT, World};
 
@@ -91,6 +92,27 @@ fn what_a_pod_sends_behind_the_address_of_its_host_has_int() {
             assert_eq!(count(from, "started"), count(to, "stripped"), "{kind}: {host} {b}");
         }
     }
+}
+
+#[test]
+fn connections_of_a_pod_outlive_the_agent_of_its_host_where_others_need_no_lease() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(bpf_fs) = BpfFs::mount(&world) else { return };
+    let domain = bpf_fs.domain();
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let of_host = |settings: &str| settings.replace("\"dc\"", "\"cb\"");
+    let Some(host) = Agent::start_with(&world, Place::SecondHop, &domain, of_host) else { return };
+    let (mut to_b, mut at_b) = connect(&world, B4);
+    let mut talk = || (0..200).for_each(|n| say_both_ways((&mut to_b, &mut at_b), &bytes(1 + n * 37, 3)));
+
+    talk();
+    let host = host.stop();
+    talk();
+
+    let a = a.stop();
+    assert!(count(&a, "started") > count(&host, "stripped"), "A goes on: {a} {host}");
+    remove(&world, Place::SecondHop);
+    remove(&world, Place::A);
 }
 
 /// Datagrams in both directions, until their flow could have a lease.

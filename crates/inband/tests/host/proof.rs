@@ -1,6 +1,6 @@
 //! INT is sent only on paths from which the destination's own sink is proven to remove it.
 
-use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -13,6 +13,8 @@ use crate::world::{A4, B4, Offloads, Place, SOURCE_NAT, World};
 const SHORT: &str = "lease_ms = 1000\nlinger_ms = 1500\n";
 /// Longer than a lease and the time to get one.
 const WHILE: Duration = Duration::from_millis(1800);
+/// Of an anycast service.
+const PORT: u16 = 4_053;
 
 #[test]
 fn int_starts_in_a_connection_behind_every_mark_once_it_is_proven() {
@@ -113,6 +115,77 @@ fn a_second_way_in_by_a_device_that_is_not_listed_gets_no_int() {
 }
 
 #[test]
+fn an_anycast_address_of_a_host_without_agent_gets_int_only_in_flows_that_another_removes_it_from() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    // Flows to 10.91.6.1 are shared between B and the second hop, which has no agent.
+    for (place, command) in [
+        (Place::B, "addr add 10.91.6.1/32 dev lo"),
+        (Place::SecondHop, "addr add 10.91.6.1/32 dev lo"),
+        (Place::FirstHop, "link add bc2 type veth peer name cd2"),
+    ] {
+        world.ip(place, command);
+    }
+    world.ip(Place::FirstHop, &format!("link set cd2 netns {}", world.name(Place::B)));
+    for (place, command) in [
+        (Place::FirstHop, "addr add 10.91.5.254/24 dev bc2"),
+        (Place::FirstHop, "link set bc2 up"),
+        (Place::B, "addr add 10.91.5.1/24 dev cd2"),
+        (Place::B, "link set cd2 up"),
+        // Answers leave by the device of their probe.
+        (Place::B, "route add default via 10.91.5.254 dev cd2 metric 100"),
+        (
+            Place::FirstHop,
+            "route add 10.91.6.1/32 nexthop via 10.91.2.2 dev bc nexthop via 10.91.5.1 dev bc2",
+        ),
+    ] {
+        world.ip(place, command);
+    }
+    world.await_up(Place::FirstHop, "bc2");
+    world.await_up(Place::B, "cd2");
+    world.sysctl(Place::FirstHop, "net.ipv4.fib_multipath_hash_policy", "1");
+    for place in [Place::A, Place::B] {
+        world.sysctl(place, "net.ipv4.conf.all.rp_filter", "0");
+    }
+    let domain = Domain { peers: "10.91.0.0/16 fd91:{far}::/64", ..domain("dscp") };
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let with_both = |settings: &str| settings.replace("[\"dc\"]", "[\"dc\", \"cd2\"]");
+    let Some(b) = Agent::start_with(&world, Place::B, &domain, with_both) else { return };
+    let bind = |place| {
+        world.inside(place, || {
+            let socket = UdpSocket::bind(("10.91.6.1", PORT)).unwrap();
+            socket.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+            socket
+        })
+    };
+    let hosts = [bind(Place::B), bind(Place::SecondHop)];
+    let flows: Vec<_> = (0..16)
+        .map(|_| {
+            let socket = world.inside(Place::A, || UdpSocket::bind((A4, 0)).unwrap());
+            socket.connect(("10.91.6.1", PORT)).unwrap();
+            socket
+        })
+        .collect();
+
+    let since = Instant::now();
+    let mut arrived = [0; 2];
+    while since.elapsed() < WHILE {
+        flows.iter().for_each(|flow| assert_eq!(flow.send(b"payload").unwrap(), 7));
+        for (host, arrived) in hosts.iter().zip(&mut arrived) {
+            let mut buffer = [0; 2_000];
+            while let Ok(length) = host.recv(&mut buffer) {
+                assert_eq!(&buffer[..length], b"payload");
+                *arrived += 1;
+            }
+        }
+    }
+
+    let (a, b) = (a.stop(), b.stop());
+    assert!(arrived.iter().all(|arrived| *arrived > 20), "both hosts have flows: {arrived:?}");
+    assert!(count(&a, "started") > 20 && count(&a, "no_lease") > 20, "{a} {b}");
+    assert_eq!(count(&a, "started"), count(&b, "stripped"), "{a} {b}");
+}
+
+#[test]
 fn a_foreign_program_that_ends_the_chain_in_front_of_the_sink_gets_no_int() {
     let Some(world) = World::new(Offloads::On) else { return };
     let Some((a, b)) = agents(&world, &domain("dscp")) else { return };
@@ -148,6 +221,34 @@ fn source_nat_gets_no_int_and_hangs_nothing() {
             }
             assert!(since.elapsed() < PATIENCE, "{kind}: {status}");
         }
+        assert_no_int(a, b);
+    }
+}
+
+#[test]
+fn nat_that_does_not_look_at_checksums_gets_no_int_and_hangs_nothing() {
+    // Such a router translates probes like other packets of their flow.
+    let forward = "table ip forward { chain prerouting { type nat hook prerouting priority -100; \
+                   ip daddr 10.91.3.1 tcp dport 8080 dnat to 10.91.2.1:8080; } }";
+    for (kind, rules) in [("dscp", SOURCE_NAT), ("udp", SOURCE_NAT), ("dscp", forward), ("udp", forward)] {
+        let Some(world) = World::new(Offloads::On) else { return };
+        if !world.nft(Place::FirstHop, rules) {
+            return;
+        }
+        world.sysctl(Place::FirstHop, "net.netfilter.nf_conntrack_checksum", "0");
+        let domain = Domain { peers: "10.91.0.0/16 fd91:{far}::/64", ..domain(kind) };
+        let Some((a, b)) = agents(&world, &domain) else { return };
+
+        if rules == SOURCE_NAT {
+            talk(&world, B4, WHILE);
+            exchange_tcp(&world, B4, 300_000);
+        } else {
+            let listener = world.inside(Place::FirstHop, || TcpListener::bind("10.91.2.1:8080").unwrap());
+            let to = world.inside(Place::A, || TcpStream::connect("10.91.3.1:8080").unwrap());
+            let (at, _) = listener.accept().unwrap();
+            converse(to, at, WHILE);
+        }
+
         assert_no_int(a, b);
     }
 }
@@ -214,6 +315,64 @@ fn int_of_strangers_is_left_alone_and_counted() {
 }
 
 #[test]
+fn int_of_strangers_opens_no_way_through_a_firewall() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    // The firewall in front of B does not see the port behind a new UDP header.
+    let rules =
+        "table inet firewall { chain forward { type filter hook forward priority 0; udp dport 4161 drop; } }";
+    if !world.nft(Place::SecondHop, rules) {
+        return;
+    }
+    let stranger = Domain { lease: false, ..domain("udp") };
+    let Some(a) = Agent::start(&world, Place::A, &stranger) else { return };
+    let other_peers = Domain { peers: "10.99.0.0/16", ..domain("udp") };
+    let Some(b) = Agent::start(&world, Place::B, &other_peers) else { return };
+    let denied = world.inside(Place::B, || UdpSocket::bind((B4, 4_161)).unwrap());
+    denied.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    let at_a = world.inside(Place::A, || UdpSocket::bind((A4, 0)).unwrap());
+
+    (0..10).for_each(|_| assert_eq!(at_a.send_to(b"payload", (B4, 4_161)).unwrap(), 7));
+
+    assert!(denied.recv(&mut [0; 2_000]).is_err(), "the firewall denies this port");
+    let (a, b) = (a.stop(), b.stop());
+    assert_eq!((count(&a, "started"), count(&b, "stranger"), count(&b, "stripped")), (10, 10, 0), "{a} {b}");
+    assert_eq!(b["reports"]["sent"], 0, "{b}");
+}
+
+#[test]
+fn forged_syns_cause_no_probe_and_keep_no_lease_from_others() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    // Sources behind the second hop that never hear of the answers to their SYNs.
+    let rules = "table ip forged { chain input { type filter hook input priority 0; \
+                 ip daddr 10.91.200.0/22 drop; } }";
+    if !world.nft(Place::SecondHop, rules) {
+        return;
+    }
+    world.ip(Place::SecondHop, "route add local 10.91.200.0/22 dev lo");
+    let domain = Domain { peers: "10.91.0.0/16", ..domain("dscp") };
+    let Some((a, b)) = agents(&world, &domain) else { return };
+    let listener = world.inside(Place::B, || TcpListener::bind((B4, 0)).unwrap());
+    let address = listener.local_addr().unwrap();
+
+    let forged: Vec<_> = world.inside(Place::SecondHop, || {
+        let hosts = (0..4_u8).flat_map(|third| (1..=250).map(move |last| [10, 91, 200 + third, last]));
+        hosts.map(|source| begin_connection(source.into(), address)).collect()
+    });
+    talk(&world, B4, WHILE);
+
+    let status = status(&world, Place::B);
+    assert!(!status.to_string().contains("10.91.20"), "no forged address is asked: {status}");
+    assert!(status["states"]["proven"].as_u64().unwrap() >= 1, "{status}");
+    drop(forged);
+    let (a, b) = (a.stop(), b.stop());
+    assert!(count(&b, "no_lease") > 200, "B has answered the SYNs: {b}");
+    for (from, to) in [(&a, &b), (&b, &a)] {
+        assert!(count(from, "started") > 20, "{a} {b}");
+        assert_eq!(count(from, "started"), count(to, "stripped"), "{a} {b}");
+    }
+}
+
+#[test]
 fn who_is_no_peer_gets_no_lease() {
     let Some(world) = World::new(Offloads::On) else { return };
     let other_peers = Domain { peers: "10.99.0.0/16", ..domain("dscp") };
@@ -247,6 +406,16 @@ fn a_host_without_agent_sees_only_so_many_probes_and_all_are_harmless() {
         let probes = a["probes"]["sent"].as_u64().unwrap();
         assert!((1..=11).contains(&probes), "{kind}: half of a minute's at once: {a}");
     }
+}
+
+/// Sends a SYN from `source`, and does not wait for its answer.
+fn begin_connection(source: Ipv4Addr, to: SocketAddr) -> socket2::Socket {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    socket.bind(&SocketAddr::new(source.into(), 0).into()).unwrap();
+    // The connection is in progress.
+    let _ = socket.connect(&to.into());
+    socket
 }
 
 fn domain(kind: &'static str) -> Domain {

@@ -1,18 +1,24 @@
 //! One packet of a flow gets INT in each interval, none overtakes another, and connections keep their MSS.
 
+use std::collections::BTreeSet;
+use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::net::sockopt::set_socket_recv_buffer_size_force;
 use rustix::thread::CpuSet;
 use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
+use crate::capture::Capture;
 use crate::foreign::max_segment;
 use crate::traffic::{bytes, connect, deliver, exchange_tcp, read, receive, udp_pair};
 use crate::world::{A4, B4, B6, Offloads, Place, World};
 
 const INTERVAL_US: u32 = 50_000;
+const TEN_MS: u32 = 10_000;
+/// How far the clocks of the programs and of the test may be apart.
+const JITTER_NS: u64 = 1_000_000;
 /// Segments of TCP with timestamps over IPv4 and IPv6, on links with an MTU of 1,500 bytes.
 const SEGMENTS: [(&str, u32); 2] = [(B4, 1448), (B6, 1428)];
 
@@ -41,6 +47,60 @@ fn one_packet_of_a_flow_gets_int_in_each_interval_and_the_first_always() {
     assert!(started <= intervals + 1 && started >= intervals / 2, "{started} in {intervals} intervals: {a}");
     assert_eq!(count(&a, "started") + count(&a, "between_slices"), sent + 40, "{a}");
     assert_eq!(count(&b, "stripped"), count(&a, "started"), "{b}");
+}
+
+#[test]
+fn every_active_flow_has_int_in_every_interval() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some((a, b)) = agents(&world, &slices(TEN_MS)) else { return };
+    let flows: Vec<_> = (0..5).map(|_| udp_pair(&world, A4, B4)).collect();
+    let capture = Capture::start(&world, Place::FirstHop);
+
+    // The time before and after each call.
+    let send = |socket: &UdpSocket| {
+        (0..700_u32)
+            .map(|number| {
+                let before = now();
+                assert_eq!(socket.send(&number.to_be_bytes()).unwrap(), 4);
+                let times = (before, now());
+                std::thread::sleep(Duration::from_millis(1));
+                times
+            })
+            .collect::<Vec<_>>()
+    };
+    let sent: Vec<_> = std::thread::scope(|scope| {
+        let senders: Vec<_> = flows.iter().map(|(at_a, _)| scope.spawn(|| send(at_a))).collect();
+        senders.into_iter().map(|sender| sender.join().unwrap()).collect()
+    });
+
+    let packets = capture.decode(&world);
+    let (a, b) = (a.stop(), b.stop());
+    assert_eq!(count(&a, "started"), count(&b, "stripped"), "{a} {b}");
+    for ((at_a, _), sent) in flows.iter().zip(&sent) {
+        let port = at_a.local_addr().unwrap().port();
+        // The hop's capture sees each packet twice.
+        let with_int: BTreeSet<_> = packets
+            .iter()
+            .filter(|packet| packet["kind"] == "int" && packet["flow"]["source_port"] == port)
+            .map(|packet| packet["int"][0]["hops"][0]["ingress_timestamp"].as_u64().unwrap())
+            .collect();
+        assert!(with_int.len() > 20, "{}: {a}", with_int.len());
+        assert!(*with_int.first().unwrap() <= sent[0].1 + JITTER_NS, "the first packet has INT");
+        for (number, (before, after)) in sent.iter().enumerate() {
+            let last = with_int.range(..=after + JITTER_NS).next_back().unwrap();
+            assert!(
+                *before <= last + u64::from(TEN_MS) * 1_000 + JITTER_NS,
+                "packet {number} comes {} ns after the last one with INT: {a}",
+                before - last
+            );
+        }
+    }
+}
+
+/// Nanoseconds of the clock that agents take their timestamps from.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    u64::try_from(since.as_nanos()).unwrap()
 }
 
 #[test]
@@ -171,6 +231,17 @@ fn few_packets_of_a_flow_change_places_when_its_sender_moves_on_a_busy_host() {
     assert!(count(&a, "followed") > 100, "{a}");
     // A packet that follows another is queued behind it on the processor that sends it.
     assert!(overtaken < numbers.len() / 1_000, "{overtaken} of {}: {a} {b}", numbers.len());
+}
+
+#[test]
+fn one_processor_handles_all_packets_of_a_flow_in_the_shim() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(a) = Agent::start(&world, Place::A, &slices(200)) else { return };
+    let mut command = world.command(Place::A, "cat");
+    let output = command.arg("/sys/class/net/int1/queues/rx-0/rps_cpus").output().unwrap();
+    let mask = String::from_utf8(output.stdout).unwrap();
+    assert!(mask.contains(|digit: char| digit.is_ascii_hexdigit() && digit != '0'), "{mask}");
+    a.stop();
 }
 
 /// The processors that this thread may run on.

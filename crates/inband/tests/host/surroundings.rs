@@ -107,6 +107,32 @@ fn tcp_whose_segments_a_router_clamps_finishes_where_links_drop_in_silence() {
     }
 }
 
+#[test]
+fn a_device_keeps_its_features_queues_and_mtu_beside_an_agent() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let state = || {
+        let commands: [&[&str]; 4] = [
+            &["ethtool", "-k", "ab"],
+            &["ip", "-d", "link", "show", "dev", "ab"],
+            &["tc", "qdisc", "show", "dev", "ab"],
+            &["ip", "route", "show"],
+        ];
+        let show = |words: &[&str]| world.command(Place::A, words[0]).args(&words[1..]).output().unwrap();
+        commands.map(|words| String::from_utf8(show(words).stdout).unwrap()).concat()
+    };
+    let before = state();
+    let Some((a, b)) = agents(&world, &Domain { coverage: "all", ..domain("dscp") }) else { return };
+
+    converse(&world, WHILE);
+    let beside = state();
+    let (a, b) = (a.stop(), b.stop());
+
+    assert!(count(&a, "started") > 20, "{a} {b}");
+    assert!(before.contains("mtu 1500") && before.contains("tcp-segmentation-offload: on"), "{before}");
+    assert_eq!(before, beside);
+    assert_eq!(before, state());
+}
+
 /// Datagrams from A to B, each of which arrives unchanged.
 fn talk(at_a: &UdpSocket, at_b: &UdpSocket, duration: Duration) {
     let since = Instant::now();

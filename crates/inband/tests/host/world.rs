@@ -187,16 +187,7 @@ impl World {
 
     /// Runs `work` in a namespace; sockets opened there stay there.
     pub(crate) fn inside<T: Send>(&self, place: Place, work: impl FnOnce() -> T + Send) -> T {
-        let path = format!("/run/netns/{}", self.name(place));
-        std::thread::scope(|scope| {
-            let thread = scope.spawn(move || {
-                let namespace = File::open(path).unwrap();
-                let kind = Some(LinkNameSpaceType::Network);
-                move_into_link_name_space(std::os::fd::AsFd::as_fd(&namespace), kind).unwrap();
-                work()
-            });
-            thread.join().unwrap()
-        })
+        inside(self.name(place), work)
     }
 
     /// A command in a namespace.
@@ -220,6 +211,13 @@ impl World {
         let kept = kept.to_lowercase().replace(" cap_", ",+");
         let mut command = self.enter(place, "setpriv");
         command.arg(format!("--bounding-set=-all,+{kept}")).arg(program);
+        command
+    }
+
+    /// The same as the first process of a container, all of whose processes end with this one.
+    pub(crate) fn enter_container(&self, place: Place, program: &str) -> Command {
+        let mut command = self.enter(place, "unshare");
+        command.args(["--pid", "--fork", "--kill-child", program]);
         command
     }
 
@@ -310,6 +308,20 @@ impl Drop for World {
         // Leftovers in the temporary directory are harmless.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Runs `work` in the namespace `name`; sockets opened there stay there.
+pub(crate) fn inside<T: Send>(name: &str, work: impl FnOnce() -> T + Send) -> T {
+    let path = format!("/run/netns/{name}");
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(move || {
+            let namespace = File::open(path).unwrap();
+            let kind = Some(LinkNameSpaceType::Network);
+            move_into_link_name_space(std::os::fd::AsFd::as_fd(&namespace), kind).unwrap();
+            work()
+        });
+        thread.join().unwrap()
+    })
 }
 
 fn run(program: &str, arguments: &[&str]) -> bool {

@@ -4,7 +4,7 @@ mod generations;
 mod notices;
 mod sockets;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 
@@ -21,7 +21,7 @@ use crate::lease::{
     Arrived, Asker, Body, Change, Flow, FlowState, Granter, Limits, MAX_LEASE_MS, Message, PathLosses,
     PeerClock, Stamp, Unproven, Withheld, dialect,
 };
-use crate::peers::{Flags, Peers};
+use crate::peers::{ENDED_ALWAYS, Flags, Peers};
 use crate::prober::Prober;
 use crate::programs::Programs;
 use crate::rules::MappedPrefix;
@@ -318,6 +318,13 @@ impl Control {
             self.table.remove(&prefix);
         }
         Ok(())
+    }
+
+    /// The addresses and prefixes whose INT the sinks remove.
+    pub(super) fn senders(&self) -> BTreeSet<MappedPrefix> {
+        let permanent = self.table.iter().filter(|(_, flags)| *flags & ENDED_ALWAYS != 0);
+        let permanent = permanent.map(|(prefix, _)| *prefix);
+        self.granter.senders().map(MappedPrefix::of_address).chain(permanent).collect()
     }
 
     /// Replaces the peers; leases of peers still on the list are kept.
