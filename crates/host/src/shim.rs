@@ -3,9 +3,7 @@
 //! A shim is a pair of virtual Ethernet devices. Packets sent into its near side, which offers no offloads,
 //! leave the far side as single packets with complete checksums.
 
-use std::fs;
 use std::io;
-use std::path::Path;
 use std::time::Duration;
 
 use inband_linux::device::{self, ADDRESS, Device, LINK_BYTES, MTU, NAME, NEW_LINK};
@@ -105,8 +103,6 @@ impl Shim {
         let (Some(near_index), Some(far_index)) = (index(near), index(far)) else {
             return Err(io::ErrorKind::NotFound.into());
         };
-        // Where /sys cannot be written, packets of senders on several processors may change places.
-        let _ = keep_order(Path::new("/sys"), far, far_index);
         Ok(Self { near: near_index, far: far_index, name: near.to_owned() })
     }
 
@@ -136,28 +132,6 @@ impl Shim {
         // The kernel starts its queue next, under a lock that every change waits for.
         netlink.change(Message::new(SET_LINK, 0, &link(self.near, UP | NO_ARP)))
     }
-}
-
-/// Makes one processor handle all packets of a flow on the side `far` of a shim: TCP sends from its application's
-/// processor and from those that receive acknowledgements, and each has a backlog of its own.
-fn keep_order(sys: &Path, far: &str, index: u32) -> io::Result<()> {
-    let device = sys.join("class/net").join(far);
-    // `/sys` may be that of another network namespace.
-    if fs::read_to_string(device.join("ifindex"))?.trim() != index.to_string() {
-        return Err(io::ErrorKind::NotFound.into());
-    }
-    let possible = fs::read_to_string(sys.join("devices/system/cpu/possible"))?;
-    let last = possible.trim().rsplit(['-', ',']).next().and_then(|last| last.parse::<u32>().ok());
-    let mask = processor_mask(last.map_or(1, |last| last.saturating_add(1)));
-    fs::write(device.join("queues/rx-0/rps_cpus"), mask)
-}
-
-/// The first `count` processors as the kernel reads a set of them: 32 bits in each group.
-fn processor_mask(count: u32) -> String {
-    let (whole, rest) = (count / 32, count % 32);
-    let first = (rest > 0).then(|| format!("{:x}", (1_u32 << rest) - 1));
-    let others = (0..whole).map(|_| format!("{:x}", u32::MAX));
-    first.into_iter().chain(others).collect::<Vec<_>>().join(",")
 }
 
 /// Whether `device` is one side of a shim.
@@ -205,16 +179,4 @@ fn link(index: u32, flags: u32) -> [u8; LINK_BYTES] {
         }
     }
     bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::processor_mask;
-
-    #[test]
-    fn processors_are_written_in_groups_of_32() {
-        for (count, mask) in [(1, "1"), (2, "3"), (31, "7fffffff"), (32, "ffffffff"), (33, "1,ffffffff")] {
-            assert_eq!(processor_mask(count), mask, "{count}");
-        }
-    }
 }

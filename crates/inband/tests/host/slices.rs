@@ -233,17 +233,6 @@ fn few_packets_of_a_flow_change_places_when_its_sender_moves_on_a_busy_host() {
     assert!(overtaken < numbers.len() / 1_000, "{overtaken} of {}: {a} {b}", numbers.len());
 }
 
-#[test]
-fn one_processor_handles_all_packets_of_a_flow_in_the_shim() {
-    let Some(world) = World::new(Offloads::On) else { return };
-    let Some(a) = Agent::start(&world, Place::A, &slices(200)) else { return };
-    let mut command = world.command(Place::A, "cat");
-    let output = command.arg("/sys/class/net/int1/queues/rx-0/rps_cpus").output().unwrap();
-    let mask = String::from_utf8(output.stdout).unwrap();
-    assert!(mask.contains(|digit: char| digit.is_ascii_hexdigit() && digit != '0'), "{mask}");
-    a.stop();
-}
-
 /// The processors that this thread may run on.
 fn processors() -> Vec<usize> {
     let all = rustix::thread::sched_getaffinity(None).unwrap();
