@@ -31,7 +31,9 @@ METRICS = "127.0.0.1:9465"
 # What a machine with other work makes of the traffic: its delays are real, and in the metadata. And few flows are
 # spread as chance has it.
 TIMING = {"latency-spike", "latency-change", "latency-objective", "queue-congestion", "microburst", "microburst-storm", "culprits", "ecmp-imbalance"}
-VNI, TUNNEL = 42, "192.168.7"
+VNI, TUNNEL, PORT = 42, "192.168.7", 5000
+# The ids of the switches.
+SWITCHES = {f"leaf{at}": at for at in range(1, LEAVES + 1)} | {f"spine{at}": 10 + at for at in range(1, SPINES + 1)}
 
 
 def leaf_of(host):
@@ -55,8 +57,7 @@ def host_of(address):
 def topology(name, port, kinds, extra="", of_links=None):
     """The fabric; `extra` follows, `of_links` are settings of the links to hosts, by host."""
     text = [f'name = "{name}"', "[collector]", f'api = "127.0.0.1:{port}"', "[defaults.switch.switch]", f'metrics = "{METRICS}"']
-    names = [(f"leaf{at}", at) for at in range(1, LEAVES + 1)] + [(f"spine{at}", 10 + at) for at in range(1, SPINES + 1)]
-    for at, (switch, number) in enumerate(names):
+    for at, (switch, number) in enumerate(SWITCHES.items()):
         text += ["[[switch]]", f'name = "{switch}"', f"id = {number}", f'datapath = "{kinds[at % len(kinds)]}"']
     for host in range(1, HOSTS + 1):
         v4, v6 = addresses(host)
@@ -114,9 +115,8 @@ class Lab:
 
     def switches(self):
         """The status of each switch."""
-        names = [f"leaf{at}" for at in range(1, LEAVES + 1)] + [f"spine{at}" for at in range(1, SPINES + 1)]
         read = "import sys, urllib.request; sys.stdout.write(urllib.request.urlopen(sys.argv[1]).read().decode())"
-        return {name: json.loads(self.on(name, sys.executable, "-c", read, f"http://{METRICS}/status")) for name in names}
+        return {name: json.loads(self.on(name, sys.executable, "-c", read, f"http://{METRICS}/status")) for name in SWITCHES}
 
 
 class Checks:
@@ -133,7 +133,7 @@ class Checks:
 
 def senders(lab, packets, rate):
     """Commands that send about `packets` together: UDP and TCP, IPv4 and IPv6, and both through a tunnel."""
-    kinds, each = [], max(1, packets // (HOSTS * 6))
+    commands, each = [], max(1, packets // (HOSTS * 6))
     for host in range(1, HOSTS + 1):
         other = (host + 2) % HOSTS + 1
         v4, v6 = addresses(other)
@@ -143,8 +143,8 @@ def senders(lab, packets, rate):
                 command = [lab.program, "lab", "traffic", "send", to, "--flows", "8", "--bytes", str(size), "--packets", str(each), "--for", "900s"]
                 # A stream of segments is as fast as its acknowledgements; datagrams have to be paced.
                 command += ["--rate", f"{int(rate * size * 8 / (HOSTS * 6))}bit"]
-                kinds.append((host, other, tcp, command + (["--tcp"] if tcp else [])))
-    return kinds
+                commands.append((host, other, command + (["--tcp"] if tcp else [])))
+    return commands
 
 
 def tunnels(lab):
@@ -168,13 +168,13 @@ def forward(lab, check, packets, rate):
     tunnels(lab)
     receivers = {host: lab.start(f"h{host}", lab.program, "lab", "traffic", "receive") for host in range(1, HOSTS + 1)}
     time.sleep(2)
-    datagrams, streams, begun = collections.Counter(), collections.Counter(), time.monotonic()
+    sent, begun = collections.Counter(), time.monotonic()
     while True:
-        started = [(other, tcp, lab.start(f"h{host}", *command)) for host, other, tcp, command in senders(lab, min(packets, 1_000_000), rate)]
-        for other, tcp, process in started:
+        started = [(other, lab.start(f"h{host}", *command)) for host, other, command in senders(lab, min(packets, 1_000_000), rate)]
+        for other, process in started:
             told = json.loads(process.communicate(timeout=1_200)[0])
             check.that(told["refused"] == 0, f"h{other} refused {told}")
-            (streams if tcp else datagrams)[other] += told["sent"]
+            sent[other] += told["sent"]
         total = lab.ask("/api/v1/ledger")["total"]
         seconds = time.monotonic() - begun
         print(f"  {total['accepted_reports']:,} reports after {seconds:.0f} s", flush=True)
@@ -184,9 +184,8 @@ def forward(lab, check, packets, rate):
     for host, process in receivers.items():
         process.terminate()
         told = json.loads(process.communicate(timeout=60)[0])
-        sent = datagrams[host] + streams[host]
         check.that(told["wrong"] == 0, f"h{host}: {told['wrong']} payloads were changed")
-        check.that(told["received"] == sent, f"h{host} has {told['received']} of {sent} payloads")
+        check.that(told["received"] == sent[host], f"h{host} has {told['received']} of {sent[host]} payloads")
     # Connections of the receivers end with packets of their own.
     time.sleep(5)
     switches, total = lab.switches(), lab.ask("/api/v1/ledger")["total"]
@@ -205,8 +204,8 @@ def forward(lab, check, packets, rate):
             check.that(not interface["drops"], f"{name} {interface['device']}: {interface['drops']}")
     events = lab.ask("/api/v1/events?limit=4096")
     # A host gives the packets of one connection in a tunnel several outer ports: the kernel's hash of its socket.
-    moves = [event for event in events if event["event"] == "path-change" and TUNNEL in event["detail"]["flow"]["source"]]
-    kinds = collections.Counter(event["event"] for event in events if event not in moves)
+    is_move = lambda event: event["event"] == "path-change" and TUNNEL in event["detail"]["flow"]["source"]
+    kinds = collections.Counter(event["event"] for event in events if not is_move(event))
     check.that(not set(kinds) - {"new-flow"} - TIMING, f"events: {dict(kinds)}")
     return switches
 
@@ -229,7 +228,7 @@ def check_paths(lab, check, switches):
     flows, spines = lab.ask("/api/v1/flows?limit=4096"), collections.Counter()
     for found in flows:
         flow, path = found["flow"], found["path"]
-        if flow["destination_port"] not in (5000,) and flow["source_port"] not in (5000,):
+        if PORT not in (flow["source_port"], flow["destination_port"]):
             continue
         (source, tunnelled), (destination, _) = host_of(flow["source"]), host_of(flow["destination"])
         leaves = [leaf_of(source), leaf_of(destination)]

@@ -19,17 +19,6 @@ pub(crate) fn target_directory(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |path| root.join(path))
 }
 
-/// Builds the program and the benchmarks with a profile; returns the folder that contains them.
-///
-/// # Errors
-/// They do not build.
-pub(crate) fn build_programs(root: &Path, profile: &str) -> Result<PathBuf> {
-    let mut build = cargo(root);
-    build.args(["build", "--profile", profile, "--package", "inband", "--package", "inband-bench"]);
-    run(&mut build)?;
-    Ok(target_directory(root).join(profile))
-}
-
 /// Runs a command to its end.
 ///
 /// # Errors

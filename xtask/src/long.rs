@@ -15,6 +15,7 @@ mod labs;
 mod ledger;
 mod page;
 mod paths;
+mod programs;
 mod questions;
 mod slow_clients;
 mod soak;

@@ -1,4 +1,4 @@
-//! Announcement of the chunks that a question reads next.
+//! Distribution of a question's chunks over its threads, and their announcement.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,22 +10,27 @@ pub(crate) struct Ahead<'a> {
     chunks: Vec<&'a Chunk>,
     /// The columns that are read of each.
     columns: Vec<usize>,
+    /// The number of chunks that threads have taken.
+    taken: AtomicUsize,
     /// The number of announced chunks.
     announced: AtomicUsize,
 }
 
 impl<'a> Ahead<'a> {
     pub(crate) fn of(chunks: impl IntoIterator<Item = &'a Chunk>, columns: Vec<usize>) -> Self {
-        Self { chunks: chunks.into_iter().collect(), columns, announced: AtomicUsize::new(0) }
+        let chunks = chunks.into_iter().collect();
+        Self { chunks, columns, taken: AtomicUsize::new(0), announced: AtomicUsize::new(0) }
     }
 
-    /// Announces the chunk in this place and some after it.
-    pub(crate) fn reach(&self, place: usize) {
+    /// The place of the next chunk, which may be past the end; announces that chunk and some after it.
+    pub(crate) fn take(&self) -> usize {
+        let place = self.taken.fetch_add(1, Ordering::Relaxed);
         let end = place.saturating_add(MOST).min(self.chunks.len());
         let start = self.announced.fetch_max(end, Ordering::Relaxed);
         for chunk in self.chunks.get(start..end).unwrap_or_default() {
             chunk.announce(&self.columns);
         }
+        place
     }
 }
 

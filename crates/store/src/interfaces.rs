@@ -1,7 +1,6 @@
 //! Statistics of egress interfaces, computed column by column from hops or a roll-up.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use inband_model::table::{HOURS, MINUTES, OBSERVATIONS, Shape};
@@ -90,17 +89,10 @@ impl History {
         if let Some(node) = question.node {
             chunks.retain(|(chunk, _)| chunk.may_hold(columns.node, node.into(), node.into()));
         }
-        let next = AtomicUsize::new(0);
         let ahead = Ahead::of(chunks.iter().map(|(chunk, _)| chunk), columns.all());
         let parts: Vec<Part> = thread::scope(|scope| {
-            let count = || {
-                let next = || {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    ahead.reach(place);
-                    chunks.get(place)
-                };
-                self.count_interfaces(next, &columns, question, &budget, limits)
-            };
+            let count =
+                || self.count_interfaces(|| chunks.get(ahead.take()), &columns, question, &budget, limits);
             let others: Vec<_> = (1..WORKERS.min(chunks.len())).map(|_| scope.spawn(count)).collect();
             let mut parts = vec![count()];
             parts.extend(others.into_iter().filter_map(|other| other.join().ok()));

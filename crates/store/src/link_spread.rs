@@ -1,7 +1,6 @@
 //! The distribution of packet times over a link, per time step.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use inband_model::FlowId;
@@ -159,13 +158,9 @@ fn in_turn<T: Default + Send>(
     ahead: &Ahead<'_>,
     take: impl Fn(&Chunk, &mut T) + Sync,
 ) -> Vec<T> {
-    let next = AtomicUsize::new(0);
     let work = || {
         let mut found = T::default();
-        loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(chunk) = chunks.get(place) else { break };
-            ahead.reach(place);
+        while let Some(chunk) = chunks.get(ahead.take()) {
             if budget.is_late() {
                 break;
             }

@@ -115,8 +115,7 @@ impl History {
         let mut spread = Spread::default();
         let first = tests.first().map_or(columns.value, |(column, _)| *column);
         let ahead = Ahead::of(chunks, vec![first]);
-        for (place, chunk) in chunks.iter().enumerate().take_while(|_| !budget.is_late()) {
-            ahead.reach(place);
+        while let Some(chunk) = chunks.get(ahead.take()).filter(|_| !budget.is_late()) {
             let Some(rows) = self.rows_that_are(chunk, tests).filter(|rows| !rows.is_empty()) else {
                 continue;
             };
@@ -134,6 +133,7 @@ impl History {
         }
         spread
     }
+
     /// The rows whose columns have these values; `None` if a column is damaged.
     pub(crate) fn rows_that_are(&self, chunk: &Chunk, tests: &[(usize, i64)]) -> Option<Vec<u32>> {
         let all = || (0..u32::try_from(chunk.rows()).unwrap_or(u32::MAX)).collect();

@@ -1,12 +1,12 @@
 //! A fabric of network namespaces that forwards ten million packets, and its faults.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::Result;
 use clap::Parser;
 
-use crate::cargo::{cargo, run as finish, target_directory};
+use super::programs::Programs;
+use crate::cargo::run as finish;
 
 /// Runs labs of 4 leaves, 2 spines and 8 hosts, whose switches forward themselves, let Linux forward, or are
 /// of both kinds. Needs root.
@@ -22,12 +22,8 @@ struct Arguments {
     /// Only the parts whose name, such as kernel-packets or mixed-loop, contains this
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
-    /// The Cargo profile of the program
-    #[arg(long, value_name = "PROFILE", default_value = "release")]
-    profile: String,
-    /// The Python that runs the check
-    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
-    python: String,
+    #[command(flatten)]
+    programs: Programs,
 }
 
 /// Builds the program and runs the check.
@@ -37,11 +33,8 @@ struct Arguments {
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("fabric");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));
-    finish(cargo(root).args(["build", "--quiet", "--package", "inband", "--profile", &arguments.profile]))?;
-    let folder = if arguments.profile == "dev" { "debug" } else { &arguments.profile };
-    let mut check = Command::new(&arguments.python);
-    check.arg(root.join("checks/fabric.py"));
-    check.arg("--program").arg(target_directory(root).join(folder).join("inband"));
+    let folder = arguments.programs.build(root, &["inband"])?;
+    let mut check = arguments.programs.check(root, "fabric.py", &folder);
     check.args(["--packets", &arguments.packets.to_string(), "--rate", &arguments.rate.to_string()]);
     finish(check.args(["--only", &arguments.only]))
 }

@@ -6,7 +6,8 @@ use std::process::Command;
 use anyhow::Result;
 use clap::Parser;
 
-use crate::cargo::{build_programs, run as finish};
+use super::programs::Programs;
+use crate::cargo::run as finish;
 
 /// Stores a network's history and runs the queries of operators beside other engines; then stores a longer
 /// one and queries the API, also while a million flows are reported, and with ten clients at once.
@@ -19,12 +20,8 @@ struct Arguments {
     /// Number of rows to store for the API; 0: the API is not queried
     #[arg(long, value_name = "NUMBER", default_value_t = 100_000_000)]
     api_rows: u64,
-    /// The Cargo profile of the programs
-    #[arg(long, value_name = "PROFILE", default_value = "release")]
-    profile: String,
-    /// The Python that has `duckdb` and `chdb`
-    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
-    python: String,
+    #[command(flatten)]
+    programs: Programs,
 }
 
 /// Builds the programs, measures, and ends with a table of the results, the limits, and whether they are met.
@@ -34,7 +31,7 @@ struct Arguments {
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("history");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));
-    let programs = build_programs(root, &arguments.profile)?;
+    let programs = arguments.programs.build(root, &["inband", "inband-bench"])?;
     let folder = std::env::temp_dir().join(format!("inband-history-{}", std::process::id()));
     let measured = measure(root, &programs, &folder, &arguments);
     // A leftover is in the folder for temporary files.
@@ -43,14 +40,13 @@ pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
 }
 
 fn measure(root: &Path, programs: &Path, store: &Path, arguments: &Arguments) -> Result<()> {
-    let (program, bench) = (programs.join("inband"), programs.join("inband-bench"));
+    let bench = programs.join("inband-bench");
     let (short, verdicts) = (store.join("short"), store.join("verdicts"));
     std::fs::create_dir_all(store)?;
     let mut stored = Command::new(&bench);
     finish(stored.arg("--network").arg(&short).args(["--rows", &arguments.rows.to_string()]))?;
     let check = |script: &str| {
-        let mut command = Command::new(&arguments.python);
-        command.arg(root.join("checks").join(script)).arg("--program").arg(&program);
+        let mut command = arguments.programs.check(root, script, programs);
         command.arg("--verdicts").arg(&verdicts);
         command
     };

@@ -1,12 +1,12 @@
 //! The cost of API queries to reception.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::Result;
 use clap::Parser;
 
-use crate::cargo::{build_programs, run as finish};
+use super::programs::Programs;
+use crate::cargo::run as finish;
 
 /// Runs each kind of query a hundred times a second while the reports of 131,072 flows arrive.
 #[derive(Parser)]
@@ -18,12 +18,8 @@ struct Arguments {
     /// Only queries whose name contains this
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
-    /// The Cargo profile of the programs
-    #[arg(long, value_name = "PROFILE", default_value = "release")]
-    profile: String,
-    /// The Python that runs the check
-    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
-    python: String,
+    #[command(flatten)]
+    programs: Programs,
 }
 
 /// Builds the programs and measures.
@@ -33,10 +29,9 @@ struct Arguments {
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("questions");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));
-    let programs = build_programs(root, &arguments.profile)?;
-    let mut check = Command::new(&arguments.python);
-    check.arg(root.join("checks/questions.py"));
-    check.arg("--program").arg(programs.join("inband")).arg("--bench").arg(programs.join("inband-bench"));
+    let folder = arguments.programs.build(root, &["inband", "inband-bench"])?;
+    let mut check = arguments.programs.check(root, "questions.py", &folder);
+    check.arg("--bench").arg(folder.join("inband-bench"));
     check.args(["--rounds", &arguments.rounds.to_string(), "--only", &arguments.only]);
     finish(&mut check)
 }

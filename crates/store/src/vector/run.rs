@@ -1,7 +1,6 @@
 //! Execution of a plan: two threads read chunks, test the rows, and aggregate groups.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use inband_model::Nanos;
@@ -67,10 +66,9 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>, charge: &mut Charge) -> Re
             Source::Columns { columns: columns.collect::<Result<_, _>>()?, rows: slots.rows }
         }
     };
-    let next = AtomicUsize::new(0);
     let ahead = source.ahead(plan);
     let parts = thread::scope(|scope| {
-        let work = || Worker::new(plan, context, &source).work(&next, &ahead);
+        let work = || Worker::new(plan, context, &source).work(&ahead);
         let threads = source.parts().min(MAX_THREADS);
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut parts = vec![work()];
@@ -133,17 +131,16 @@ impl<'a> Worker<'a> {
         Self { plan, context, source, part, wanted, found: Vec::new(), met: Met::default(), words_bytes: 0 }
     }
 
-    fn work(mut self, next: &AtomicUsize, ahead: &Ahead<'_>) -> Result<Part, Stop> {
+    fn work(mut self, ahead: &Ahead<'_>) -> Result<Part, Stop> {
         let parts = self.source.parts();
         loop {
-            let part = next.fetch_add(1, Ordering::Relaxed);
+            let part = ahead.take();
             if part >= parts {
                 return Ok(self.part);
             }
             if self.context.budget.is_late() {
                 return Err(Stop::Late);
             }
-            ahead.reach(part);
             self.take(part)?;
         }
     }
@@ -367,10 +364,9 @@ impl<'a> TextTest<'a> {
 
 /// Whether a text contains a lowercase part, ignoring ASCII case.
 fn holds(text: &str, part: &str) -> bool {
-    let has_letters = part.bytes().any(|byte| byte.is_ascii_alphabetic());
     part.is_empty()
         || text.contains(part)
-        || has_letters
+        || part.bytes().any(|byte| byte.is_ascii_alphabetic())
             && text.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
 }
 
