@@ -67,8 +67,8 @@ fn a_short_run_with_md_shows_a_reroute_and_a_congested_queue_and_loses_nothing()
     assert_shows_everything("md", "3s");
 }
 
-/// Reports of single hops are given 1.1 s to settle, and a busy machine may take a multiple of that to get there:
-/// 9 s remain after the reroute.
+/// Reports of single hops have 1.1 s to settle, and a busy machine may need a multiple of that: 9 s remain
+/// after the reroute.
 #[test]
 fn a_run_with_mx_shows_the_same() {
     assert_shows_everything("mx", "12s");

@@ -61,7 +61,8 @@ impl Detector for State {
     type Settings = Settings;
 
     fn new(settings: &Settings, _: &Common) -> Self {
-        Self { settings: settings.clone(), signs: HashMap::new(), varying: HashMap::new(), purge: Purge::default() }
+        let (signs, varying) = (HashMap::new(), HashMap::new());
+        Self { settings: settings.clone(), signs, varying, purge: Purge::default() }
     }
 
     #[inline]

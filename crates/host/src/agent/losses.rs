@@ -62,7 +62,7 @@ impl Losses {
         let namespaces = Namespaces::new(patterns);
         let (present, beyond) = namespaces.present()?;
         let mut drops = Drops::load(&plan.host(0), &present)?;
-        // Until the first turn nobody has a lease.
+        // No host has a lease before the first turn.
         drops.believe(BTreeSet::new())?;
         drops.attach()?;
         let (own, by_reason) = (Namespace::own()?, BTreeMap::new());

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use aya::maps::lpm_trie::Key;
-use aya::maps::{HashMap, LpmTrie, MapData, RingBuf};
+use aya::maps::{HashMap, LpmTrie, MapData, MapError, RingBuf};
 use aya::programs::RawTracePoint;
 use aya::programs::raw_trace_point::RawTracePointLinkId;
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
@@ -140,14 +140,11 @@ impl Drops {
         let fault = |reason| HostError::Map { name, reason };
         let map = maps::map(&mut self.ebpf, name)?;
         let mut looked_at: HashMap<_, u32, u32> = HashMap::try_from(map).map_err(fault)?;
-        for namespace in self.namespaces.difference(&wanted) {
-            maps::absent_or(looked_at.remove(&namespace.0)).map_err(fault)?;
-        }
-        for namespace in wanted.difference(&self.namespaces) {
-            looked_at.insert(namespace.0, 1, 0).map_err(fault)?;
-        }
-        self.namespaces = wanted;
-        Ok(())
+        let set = |namespace: &Namespace, is_wanted| match is_wanted {
+            true => looked_at.insert(namespace.0, 1, 0),
+            false => maps::absent_or(looked_at.remove(&namespace.0)),
+        };
+        change(&mut self.namespaces, wanted, set).map_err(fault)
     }
 
     /// Believes the INT of `senders` and no others, from the next packet on: a dropped packet with INT of
@@ -158,14 +155,11 @@ impl Drops {
         let key = |prefix: &MappedPrefix| Key::new(prefix.length, prefix.address.to_be_bytes());
         let map = maps::map(&mut self.ebpf, name)?;
         let mut believed: LpmTrie<_, [u8; 16], u32> = LpmTrie::try_from(map).map_err(fault)?;
-        for prefix in self.senders.difference(&senders) {
-            maps::absent_or(believed.remove(&key(prefix))).map_err(fault)?;
-        }
-        for prefix in senders.difference(&self.senders) {
-            believed.insert(&key(prefix), 1, 0).map_err(fault)?;
-        }
-        self.senders = senders;
-        Ok(())
+        let set = |prefix: &MappedPrefix, is_believed| match is_believed {
+            true => believed.insert(&key(prefix), 1, 0),
+            false => maps::absent_or(believed.remove(&key(prefix))),
+        };
+        change(&mut self.senders, senders, set).map_err(fault)
     }
 
     /// Takes packets that came from the devices `shims` of `namespace` for this host's own.
@@ -174,14 +168,11 @@ impl Drops {
         let fault = |reason| HostError::Map { name, reason };
         let map = maps::map(&mut self.ebpf, name)?;
         let mut known: HashMap<_, [u32; 2], u32> = HashMap::try_from(map).map_err(fault)?;
-        for shim in self.shims.difference(&shims) {
-            maps::absent_or(known.remove(&[namespace.0, *shim])).map_err(fault)?;
-        }
-        for shim in shims.difference(&self.shims).take(MAX_SHIMS) {
-            known.insert([namespace.0, *shim], 1, 0).map_err(fault)?;
-        }
-        self.shims = shims;
-        Ok(())
+        let set = |shim: &u32, is_there| match is_there {
+            true => known.insert([namespace.0, *shim], 1, 0),
+            false => maps::absent_or(known.remove(&[namespace.0, *shim])),
+        };
+        change(&mut self.shims, shims.into_iter().take(MAX_SHIMS).collect(), set).map_err(fault)
     }
 
     /// Takes the oldest pending packet.
@@ -306,6 +297,18 @@ impl Drops {
         }
         Ok(())
     }
+}
+
+/// Changes the entries of a table from `present` to `wanted`; `set` adds or removes one.
+fn change<T: Ord>(
+    present: &mut BTreeSet<T>,
+    wanted: BTreeSet<T>,
+    mut set: impl FnMut(&T, bool) -> Result<(), MapError>,
+) -> Result<(), MapError> {
+    present.difference(&wanted).try_for_each(|entry| set(entry, false))?;
+    wanted.difference(present).try_for_each(|entry| set(entry, true))?;
+    *present = wanted;
+    Ok(())
 }
 
 /// Readable when packets wait for [`Drops::poll_packet`].

@@ -30,8 +30,8 @@ struct Rounds {
     /// Segments that arrived before an earlier one, and segments that were sent again.
     reordered: u64,
     resent: u64,
-    /// Intervals of 10 ms that begin with bytes that are sent, the transfer's slices (packets and super-packets
-    /// that got INT), and the packets on the wire with INT.
+    /// Intervals of 10 ms that begin with bytes that are sent, the transfer's slices (packets and
+    /// super-packets that got INT), and the packets on the wire with INT.
     intervals: u64,
     slices: u64,
     with_int: u64,

@@ -100,8 +100,8 @@ pub(crate) fn transfer(world: &World) -> f64 {
     transfer_in_intervals(world).0
 }
 
-/// The same, and the number of intervals of 10 ms each of which begins with bytes that are sent: a sender that
-/// waits for a processor is not active meanwhile.
+/// Like [`transfer`], and returns the number of intervals of 10 ms that each begin with bytes that are sent:
+/// a sender that waits for a processor is not active meanwhile.
 pub(crate) fn transfer_in_intervals(world: &World) -> (f64, u64) {
     let (mut to_b, mut at_b) = connect(world, B4);
     let since = Instant::now();

@@ -166,7 +166,7 @@ fn a_trace_knows_hops_without_int_and_that_there_is_no_sink() {
     let last = json(out.lines().last().unwrap_or_default());
     assert_eq!((&last["summary"]["sent"], &last["summary"]["lost"]), (&1.into(), &0.into()), "{out}");
 
-    // In the foreground, else it sends the signal to its whole group as well, and two end the program at once.
+    // In the foreground: else it also signals its whole group, and two signals end the program at once.
     let watch = ["exec", "NAME", "h1", "timeout", "--foreground", "--preserve-status", "-s", "INT", "6"];
     let watch = [&watch[..], &["inband", "trace", "10.0.2.1", "--watch", "--json"]].concat();
     let (code, out, messages) = world.lab(&watch);

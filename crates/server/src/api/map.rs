@@ -89,7 +89,7 @@ fn measure(
     Ok((interfaces, source, past.damage()))
 }
 
-/// Percentiles are of one minute in so many, which depends on the sketches there are to merge.
+/// The interval of the minutes from which percentiles are taken: the more sketches to merge, the longer.
 fn one_minute_in(range: TimeRange, nodes: usize) -> u64 {
     let minutes = range.length().div_ceil(LONG_NS);
     let all = minutes.saturating_mul(u64::try_from(nodes).unwrap_or(u64::MAX));

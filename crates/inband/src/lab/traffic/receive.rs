@@ -141,7 +141,7 @@ mod tests {
 
     use super::open;
 
-    /// Another program may take a port between its choice and its use.
+    /// Another program may take the chosen port before the test does.
     const TRIES: usize = 50;
 
     #[test]

@@ -19,7 +19,7 @@ use crate::settings::ApiSettings;
 
 /// What an archive answers; nothing by default.
 pub(super) trait Answers: Debug + Send + Sync + 'static {
-    /// The rows for a query; `stop` is set when nobody waits for them any more.
+    /// The rows for a query; `stop` is set when the caller has gone.
     fn rows(&self, _sql: &str, _stop: &AtomicBool) -> Vec<Vec<Cell>> {
         Vec::new()
     }
