@@ -101,6 +101,24 @@ class Collector(Server):
         self.files.cleanup()
 
 
+class Past:
+    """A collector whose history comes from a capture; `write` writes the capture, and its result is kept."""
+
+    def __init__(self, program, write, settings=""):
+        self.files = tempfile.TemporaryDirectory()
+        capture, file = Path(self.files.name) / "past.pcap", Path(self.files.name) / "replay.toml"
+        self.written = write(capture)
+        store = f'[store]\npath = "{self.files.name}/store"\nretain = "20y"\n'
+        file.write_text(store + settings + '[api]\nlisten = "127.0.0.1:0"\n')
+        replay = [program, "collect", "-c", str(file), "--read", str(capture)]
+        subprocess.run(replay, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.files.name)
+        self.collector = Collector(program, store + settings)
+
+    def stop(self):
+        self.collector.stop()
+        self.files.cleanup()
+
+
 class Browser:
     """One browser; its pages record their requests and errors."""
 

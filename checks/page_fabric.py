@@ -192,25 +192,35 @@ class Sender:
             time.sleep(0.005)
 
 
-def write_capture(fabric, path, hours, every):
-    """Writes reports of past hours, one per `every` seconds; returns the time of a congestion in them."""
-    end = time.time_ns()
-    begin = end - int(hours * 3.6e12)
-    middle = begin + (end - begin) // 2
-    node, _, egress = fabric.route(0)[0]
+def write_reports(path, reports):
+    """Writes a capture of datagrams to the report port, each with the time at which it arrives."""
     with open(path, "wb") as file:
         file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 101))
-        step, burst = int(every * 1e9), 200
-        times = sorted([*range(begin, end, step), *(middle + at * 100_000 for at in range(-burst, burst))])
-        for at, moment in enumerate(times):
-            is_burst = abs(moment - middle) <= burst * 100_000
-            fabric.slow = {(node, egress): 4_000_000} if is_burst else {}
-            fabric.clock = lambda moment=moment: moment
-            for payload in fabric.stacked(0 if is_burst else at % fabric.flows):
-                udp = struct.pack(">HHHH", 40_000, 32_766, 8 + len(payload), 0) + payload
-                frame = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 0, 0x4000, 64, 17, 0) + bytes([127, 0, 0, 2, 127, 0, 0, 1]) + udp
-                file.write(struct.pack("<IIII", moment // 10**9, moment % 10**9, len(frame), len(frame)) + frame)
+        for moment, payload in reports:
+            udp = struct.pack(">HHHH", 40_000, 32_766, 8 + len(payload), 0) + payload
+            frame = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 0, 0x4000, 64, 17, 0) + bytes([127, 0, 0, 2, 127, 0, 0, 1]) + udp
+            file.write(struct.pack("<IIII", moment // 10**9, moment % 10**9, len(frame), len(frame)) + frame)
+
+
+def write_capture(fabric, path, hours, every, end=None):
+    """Writes reports of hours up to `end`, by default now, one per `every` seconds; returns the time of a congestion
+    in their middle."""
+    end = end or time.time_ns()
+    begin = end - int(hours * 3.6e12)
+    middle = begin + (end - begin) // 2
+    write_reports(path, reports_of(fabric, begin, middle, end, int(every * 1e9)))
     return middle
+
+
+def reports_of(fabric, begin, middle, end, step, burst=200):
+    """One report per `step`, and twice `burst` in 100 us each around the middle, of a queue with long waits."""
+    node, _, egress = fabric.route(0)[0]
+    for at, moment in enumerate(sorted([*range(begin, end, step), *(middle + at * 100_000 for at in range(-burst, burst))])):
+        is_burst = abs(moment - middle) <= burst * 100_000
+        fabric.slow = {(node, egress): 4_000_000} if is_burst else {}
+        fabric.clock = lambda moment=moment: moment
+        for payload in fabric.stacked(0 if is_burst else at % fabric.flows):
+            yield moment, payload
 
 
 def fault(fabric, sender, kind, seconds, rate):

@@ -10,7 +10,7 @@ import time
 import urllib.error
 from pathlib import Path
 
-from page import Collector, Demo, open_view, ready
+from page import Collector, Demo, Past, open_view, ready
 from page_fabric import Fabric, write_capture
 
 SETTINGS = """
@@ -176,21 +176,13 @@ def views_of_a_large_network_hold(_demo, large, browser):
 
 
 def a_day_is_quick(program, browser):
-    """C12: repeatedly from a day to 20 ms and back: median time to a new picture, and the memory."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        capture, store = Path(folder) / "day.pcap", Path(folder) / "store"
-        fabric = Fabric(2, 4, 2, 4, 1, 10)  # Each repeats before it is evicted.
-        middle = write_capture(fabric, capture, hours=24, every=4)
-        file = Path(folder) / "collector.toml"
-        file.write_text(f'[store]\npath = "{store}"\n[api]\nlisten = "127.0.0.1:0"\n')
-        subprocess.run([program, "collect", "-c", str(file), "--read", str(capture)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=folder)
-        collector = Collector(program, f'[store]\npath = "{store}"\n')
-        try:
-            return zoomed(collector, middle, fabric, browser)
-        finally:
-            collector.stop()
+    """C12: repeatedly from a day to 20 ms and back: the time of each step to its new picture, and the memory."""
+    fabric = Fabric(2, 4, 2, 4, 1, 10)  # Each repeats before it is evicted.
+    past = Past(program, lambda path: write_capture(fabric, path, hours=24, every=4))
+    try:
+        return zoomed(past.collector, past.written, fabric, browser)
+    finally:
+        past.stop()
 
 
 def zoomed(collector, middle, fabric, browser):
@@ -202,8 +194,7 @@ def zoomed(collector, middle, fabric, browser):
         return session.send("Runtime.getHeapUsage")["usedSize"]
 
     node, _, egress = fabric.route(0)[0]
-    slowest = 0.0
-    medians = []
+    slowest, medians = 0.0, []
     for view in ["/", "/queues", f"/queue/{node}/{egress}/0"]:
         open_view(page, f"{collector.url}{view}?at={middle}&span=1d")
         page.wait_for_timeout(1_000)
@@ -218,10 +209,10 @@ def zoomed(collector, middle, fabric, browser):
                 times.append(time.monotonic() - started)
         slowest = max(slowest, *times)
         medians.append(statistics.median(times))
-        assert medians[-1] <= 0.5, (view, medians[-1], slowest)
+        assert slowest <= 0.5, (view, medians[-1], slowest)
         after = heap()
         assert after <= 1.5 * before + 1_000_000, (view, before, after)
         points = page.evaluate("Math.max(0, ...[...document.querySelectorAll('.uplot')].map(one => one.querySelectorAll('*').length))")
         assert points <= 5_000, points
     page.context.close()
-    return round(1_000 * max(medians)), f"ms to a new picture between a day and 20 ms, in the median of the slowest view; {1_000 * slowest:.0f} at most"
+    return round(1_000 * slowest), f"ms at most to a new picture between a day and 20 ms; {1_000 * max(medians):.0f} in the median of the slowest view"

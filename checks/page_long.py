@@ -13,6 +13,7 @@ import sys
 import time
 
 import page_origins
+import page_past
 import page_thorough
 from page import Browser, Demo, open_view
 from page_absence import a_restart_is_survived
@@ -54,7 +55,7 @@ def memory_stays(large, browser, seconds):
     return growth, f"bytes more after {after:.0f} s at {rate:.0f} reports/s; {most} elements at most, {len(streams)} stream asked for"
 
 
-DEFICIENCIES = ["none", "protanopia", "deuteranopia", "tritanopia"]
+DEFICIENCIES = ["none", "protanopia", "deuteranopia", "tritanopia", "achromatopsia"]
 SWATCHES = """() => { const style = getComputedStyle(document.documentElement);
   document.body.replaceChildren(...[1, 2, 3, 4, 5, 6].map(flow => { const one = document.createElement("div");
     one.setAttribute("class", `flow f${flow} swatch-check`); one.style.setProperty("border-left-width", "100px"); one.style.setProperty("height", "40px");
@@ -62,7 +63,7 @@ SWATCHES = """() => { const style = getComputedStyle(document.documentElement);
 
 
 def flows_differ_for_everyone(demo, browser):
-    """C20: the six colours of flows in pixels, for colour-blind users, and against the page."""
+    """C20: the six colours of flows in pixels, for colour-blind users, without any colour, and against the page."""
     least, weakest = 100.0, 100.0
     for scheme in ["light", "dark"]:
         page = browser.page(600, 400, scheme)
@@ -118,6 +119,9 @@ LIMITS = {
     "many_filters_agree": "C14: 200 filters",
     "a_long_absence_is_waited_out": "C15: 2 and 5 s",
     "a_restart_is_survived": "C15: 5 s",
+    "texts_follow_the_zone": "C19: the same time",
+    "bursts_of_a_microsecond_add_up": "C22: sums within 0.2 px",
+    "values_that_are_not_available_have_no_number": "C18: no number",
     "losses_are_named": "C23: 2 s",
     "the_demo_is_live_at_once": "2,000 ms",
     "a_day_is_quick": "C12: 500 ms",
@@ -170,6 +174,7 @@ def main():
                 (nothing_flashes, lambda check: check(demo(), browser)),
                 *((check, lambda check: check(demo(), browser)) for check in page_thorough.CHECKS),
                 *((check, lambda check: check(arguments.program, browser)) for check in page_origins.CHECKS),
+                *((check, lambda check: check(arguments.program, browser)) for check in page_past.CHECKS),
                 (a_restart_is_survived, lambda check: check(arguments.program, browser)),
                 (the_demo_is_live_at_once, lambda check: check(arguments.program, browser)),
                 (a_day_is_quick, lambda check: check(arguments.program, browser)),

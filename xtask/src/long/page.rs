@@ -10,7 +10,7 @@ use crate::cargo::{cargo, run as finish, target_directory};
 
 /// Measures the page in a headless browser beside a demo, and beside a collector that receives a million
 /// flows of 2,000 nodes over loopback: first paint, frames also at 3840 by 2160, memory after an hour, a day
-/// of history, data of other origin, the colours of flows under colour blindness. Needs what `checks/page.py`
+/// of history, data of other origin, times in other zones, the colours of flows under colour blindness. Needs what `checks/page.py`
 /// needs; `PYTHON` names its interpreter.
 #[derive(Parser)]
 #[command(name = "cargo xtask long page")]
