@@ -158,7 +158,7 @@ macro_rules! detectors {
                 $(self.$detector.handle_change(change, network, outbox);)+
             }
 
-            /// Handles a flow that ends at a link although no node reports a drop.
+            /// Handles a flow that ends at a link although no node reports a drop, as long as it does.
             pub(crate) fn handle_stop(&mut self, stop: &Stop, outbox: &mut Outbox) {
                 $(self.$detector.handle_stop(stop, outbox);)+
             }

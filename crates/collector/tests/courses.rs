@@ -35,6 +35,7 @@ const COURSES: &[(EventKind, Cause)] = &[
     (EventKind::LatencyObjective, packets_are_late),
     (EventKind::MicroburstStorm, a_queue_fills_for_a_moment),
     (EventKind::Drop, a_packet_is_dropped),
+    (EventKind::SilentLoss, flows_stop_at_a_link),
     (EventKind::EgressUtilization, a_link_is_nearly_full),
     (EventKind::EcmpImbalance, one_of_two_links_carries_all),
     (EventKind::NegativeLinkLatency, a_packet_arrives_before_it_is_sent),
@@ -52,7 +53,6 @@ const OTHERS: &[EventKind] = &[
     EventKind::Microburst,
     EventKind::Culprits,
     EventKind::QueueCongestion,
-    EventKind::SilentLoss,
     EventKind::HistoryTrouble,
 ];
 
@@ -63,7 +63,6 @@ const MOMENTS: &[(EventKind, Cause)] = &[
     (EventKind::PathChange, a_flow_takes_turns_between_paths),
     (EventKind::Culprits, flows_share_a_queue),
     (EventKind::QueueCongestion, flows_share_a_queue),
-    (EventKind::SilentLoss, flows_stop_at_a_link),
 ];
 
 #[test]
@@ -143,6 +142,68 @@ fn a_loop_goes_on_while_the_packets_of_the_flow_loop() {
     let ended = lab.events(EventKind::Loop);
     assert_eq!(phases(&ended), [Phase::End]);
     assert_eq!((ended[0].id(), ended[0].end_reason), (begun[0].id(), Some(EndReason::Quiet)));
+}
+
+#[test]
+fn a_link_that_stays_dead_is_suspected_until_flows_pass_it_again() {
+    let mut lab = Lab::new();
+    let pass = |lab: &mut Lab, is_dead: bool| {
+        for (node, ttl) in [(1, 64), (11, 63), (2, 62)] {
+            for number in 1..=4 {
+                if node != 2 || !is_dead {
+                    lab.report(node, &node_report(&plain_packet(&flow(number), ttl), hop(node, 900, 0)));
+                }
+            }
+        }
+        lab.wait(Nanos(1 << 29));
+    };
+    for _ in 0..20 {
+        pass(&mut lab, false);
+    }
+    // Five minutes: five times the window after which the event of a flow that has gone ends.
+    for _ in 0..560 {
+        pass(&mut lab, true);
+    }
+    assert_eq!(phases(&lab.events(EventKind::SilentLoss)), [Phase::Begin]);
+    let active = lab.collector.active_events().find(|view| view.event.kind() == EventKind::SilentLoss);
+    let event = &active.expect("the link is dead").event;
+    assert!(lab.now.since(event.last) < Nanos::from_secs(2), "{event:#?}");
+    assert_eq!(event.count, 4, "{event:#?}");
+
+    for _ in 0..20 {
+        pass(&mut lab, false);
+    }
+
+    let ended = lab.events(EventKind::SilentLoss);
+    assert_eq!(phases(&ended), [Phase::End]);
+    assert_eq!(ended[0].end_reason, Some(EndReason::Over));
+}
+
+#[test]
+fn a_dead_link_that_flows_no_longer_use_ends_by_silence() {
+    let mut lab = Lab::new();
+    let pass = |lab: &mut Lab, nodes: &[(u32, u8)]| {
+        for &(node, ttl) in nodes {
+            for number in 1..=4 {
+                lab.report(node, &node_report(&plain_packet(&flow(number), ttl), hop(node, 900, 0)));
+            }
+        }
+        lab.wait(Nanos(1 << 29));
+    };
+    for _ in 0..20 {
+        pass(&mut lab, &[(1, 64), (11, 63), (2, 62)]);
+    }
+    for _ in 0..20 {
+        pass(&mut lab, &[(1, 64), (11, 63)]);
+    }
+    // Routing has noticed it.
+    for _ in 0..200 {
+        pass(&mut lab, &[(1, 64), (12, 63), (2, 62)]);
+    }
+
+    let events = lab.events(EventKind::SilentLoss);
+    assert_eq!(phases(&events), [Phase::Begin, Phase::End]);
+    assert_eq!(events[1].end_reason, Some(EndReason::Quiet));
 }
 
 #[test]

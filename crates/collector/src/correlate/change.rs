@@ -47,6 +47,7 @@ impl Correlator {
             is_whole: finding.is_whole,
         };
         self.detectors.handle_path(&path, &self.network, outbox);
+        self.note_resumption(flow, new, finding.report, outbox);
         Some(new)
     }
 

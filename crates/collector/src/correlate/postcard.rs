@@ -1,12 +1,12 @@
 //! The path of a flow from the reports of several nodes on it, in MX and XD mode.
 
-use inband_model::{Confidence, Hop, Nanos, Origin};
+use inband_model::{Confidence, Hop, Nanos, NodeId, Origin, ReportReference};
 
-use crate::detect::detector::{Crossing, SeenStack, Stop};
+use crate::detect::detector::{Crossing, SeenStack, Stop, StopPhase};
 use crate::flows::{FlowEntry, FlowIndex, Unsettled};
 use crate::outbox::Outbox;
 use crate::paths::{
-    Change, Conclusion, Evidence, Mark, Ordered, PathIndex, Postcard, Put, Sighted, conclude,
+    Change, Conclusion, Evidence, LinkIndex, Mark, Ordered, PathIndex, Postcard, Put, Sighted, conclude,
 };
 use crate::ports::Sample;
 use crate::report::{HopReading, StackState};
@@ -106,6 +106,7 @@ impl Correlator {
         if is_like_before && entry.unsettled.is_none() {
             entry.path_seen_at = sighting.now;
             self.network.touch_path(sighting.now, path);
+            self.confirm_stop(flow, hop.hop.node_id, sighting.report, outbox);
         }
     }
 
@@ -260,15 +261,54 @@ impl Correlator {
         }
         let Some(link) = self.network.links.find(last, missing) else { return };
         let Some(report) = entry.postcards.of(last.node_id).map(Postcard::report) else { return };
-        let stop = Stop {
-            link,
-            ends: self.network.links.ends(link),
-            flow: entry.flow,
-            noticed_at: now,
-            silent_for: now.since(silent_since),
-            report,
-        };
-        self.detectors.handle_stop(&stop, outbox);
+        self.network.flows[flow].stopped_at = Some(link);
+        let phase = StopPhase::Begins { silent_since };
+        self.note_stop(flow, &FoundStop { link, noticed_at: now, phase, report }, outbox);
+    }
+
+    /// Records that a flow still ends at a link, if the report is of the node before it.
+    fn confirm_stop(
+        &mut self,
+        flow: FlowIndex,
+        node_id: NodeId,
+        report: ReportReference,
+        outbox: &mut Outbox,
+    ) {
+        let Some(link) = self.network.flows[flow].stopped_at else { return };
+        if self.network.links.ends(link).from == node_id {
+            let stop = FoundStop { link, noticed_at: report.received_at, phase: StopPhase::GoesOn, report };
+            self.note_stop(flow, &stop, outbox);
+        }
+    }
+
+    /// Records that a flow passes the link again at which it ended; a new path elsewhere shows nothing of the
+    /// link.
+    pub(super) fn note_resumption(
+        &mut self,
+        flow: FlowIndex,
+        path: PathIndex,
+        report: ReportReference,
+        outbox: &mut Outbox,
+    ) {
+        let Some(link) = self.network.flows[flow].stopped_at else { return };
+        let slot = &self.network.paths[path];
+        let last = slot.path.hops().last().map(|hop| hop.node_id);
+        let passes = slot.links.contains(&Some(link));
+        if !passes && last == Some(self.network.links.ends(link).from) {
+            return;
+        }
+        self.network.flows[flow].stopped_at = None;
+        if passes {
+            let stop = FoundStop { link, noticed_at: report.received_at, phase: StopPhase::Over, report };
+            self.note_stop(flow, &stop, outbox);
+        }
+    }
+
+    fn note_stop(&mut self, flow: FlowIndex, found: &FoundStop, outbox: &mut Outbox) {
+        let FoundStop { link, noticed_at, phase, report } = *found;
+        let ends = self.network.links.ends(link);
+        let flow = self.network.flows[flow].flow;
+        self.detectors.handle_stop(&Stop { link, ends, flow, noticed_at, phase, report }, outbox);
     }
 
     /// Handles the time a packet took over the link to the node that reports it, if the node before reported
@@ -297,6 +337,14 @@ impl Correlator {
             self.detectors.handle_crossing(&crossing, &self.network, outbox);
         }
     }
+}
+
+/// A flow that is found to end at a link, or to pass it again.
+struct FoundStop {
+    link: LinkIndex,
+    noticed_at: Nanos,
+    phase: StopPhase,
+    report: ReportReference,
 }
 
 /// Minimum interval between checks of the reports of an unsettled flow.

@@ -91,7 +91,7 @@ pub(crate) trait Detector: Sized {
         let _ = (change, network, outbox);
     }
 
-    /// Handles a flow that ends at a link although no node reports a drop.
+    /// Handles a flow that ends at a link although no node reports a drop, as long as it does.
     fn handle_stop(&mut self, stop: &Stop, outbox: &mut Outbox) {
         let _ = (stop, outbox);
     }
@@ -220,10 +220,20 @@ pub(crate) struct Stop {
     pub(crate) ends: LinkEnds,
     pub(crate) flow: Flow,
     pub(crate) noticed_at: Nanos,
-    /// How long the node has been silent on it.
-    pub(crate) silent_for: Nanos,
+    pub(crate) phase: StopPhase,
     /// The latest report of a node before the link.
     pub(crate) report: ReportReference,
+}
+
+/// What has happened to a flow that ends at a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StopPhase {
+    /// The node behind the link has been silent on it since then.
+    Begins { silent_since: Nanos },
+    /// The node before the link still reports it, and none behind.
+    GoesOn,
+    /// It passes the link again.
+    Over,
 }
 
 /// A detector whose state is kept by the streams it examines.

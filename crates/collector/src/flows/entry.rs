@@ -2,7 +2,7 @@
 
 use inband_model::{Confidence, Flow, Nanos, Origin, ReportReference};
 
-use crate::paths::{Mark, PathIndex, Postcards};
+use crate::paths::{LinkIndex, Mark, PathIndex, Postcards};
 
 /// The state of one flow.
 #[derive(Debug)]
@@ -49,6 +49,8 @@ pub(crate) struct FlowEntry {
     pub(crate) trusts_clock: bool,
     /// When a node last dropped one of its packets.
     pub(crate) dropped_at: Option<Nanos>,
+    /// The link at which it ends although no node reports a drop.
+    pub(crate) stopped_at: Option<LinkIndex>,
 }
 
 /// Nodes' reports that differ from the path of their flow and have time to settle.
@@ -117,6 +119,7 @@ impl FlowEntry {
             latest: None,
             trusts_clock: false,
             dropped_at: None,
+            stopped_at: None,
         }
     }
 
