@@ -16,6 +16,7 @@ use inband_model::{Nanos, NodeId};
 
 pub use self::settings::PortSettings;
 
+use self::index::QueueKey;
 pub(crate) use self::index::{PortIndex, QueueIndex};
 pub(crate) use self::place::Place;
 pub(crate) use self::port::Port;
@@ -94,8 +95,11 @@ impl Ports {
         let port = &mut self.ports[sample.port.0];
         port.record(sample);
         let queue_id = sample.reading.queue().map(|queue| queue.id);
-        let known = port.queues.iter().find(|(id, _)| *id == queue_id).map(|(_, queue)| *queue);
-        let queue = known.or_else(|| self.open_queue(sample.now(), sample.port, queue_id))?;
+        let key = QueueKey::of(queue_id);
+        let queue = match port.queues.iter().find(|(known, _)| *known == key) {
+            Some((_, queue)) => *queue,
+            None => self.open_queue(sample.now(), sample.port, queue_id)?,
+        };
         self.queues[queue.0].record(sample);
         Some(queue)
     }
@@ -108,8 +112,9 @@ impl Ports {
     /// Whether the queue is congested, or any queue of the interface where the queue is unknown.
     pub(crate) fn is_congested(&self, node_id: NodeId, egress: Option<u16>, queue_id: Option<u8>) -> bool {
         let Some(index) = self.index.get(&(node_id, egress)) else { return false };
-        let queues = self.ports[index.0].queues.iter();
-        let mut queues = queues.filter(|(id, _)| queue_id.is_none() || *id == queue_id || id.is_none());
+        let (key, queues) = (QueueKey::of(queue_id), self.ports[index.0].queues.iter());
+        let is_it = |known: QueueKey| known == key || [key, known].contains(&QueueKey::UNKNOWN);
+        let mut queues = queues.filter(|(known, _)| is_it(*known));
         queues.any(|(_, queue)| self.queues[queue.0].is_congested)
     }
 
@@ -133,6 +138,8 @@ impl Ports {
         self.overflow
     }
 
+    #[cold]
+    #[inline(never)]
     fn open_queue(&mut self, now: Nanos, index: PortIndex, queue_id: Option<u8>) -> Option<QueueIndex> {
         let port = &mut self.ports[index.0];
         let Port { node_id, egress_interface, .. } = *port;
@@ -143,7 +150,7 @@ impl Ports {
             return None;
         };
         let queue = QueueIndex(place);
-        self.ports[index.0].queues.push((queue_id, queue));
+        self.ports[index.0].queues.push((QueueKey::of(queue_id), queue));
         Some(queue)
     }
 

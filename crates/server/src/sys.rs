@@ -12,6 +12,6 @@ mod steering;
 pub(crate) use self::messages::{Message, Messages};
 #[cfg(test)]
 pub(crate) use self::options::send_in_segments;
-pub(crate) use self::options::{dropped, force_receive_buffer, offload_segments};
+pub(crate) use self::options::{dropped, force_receive_buffer, name_destinations, offload_segments};
 pub(crate) use self::priority::run_first;
 pub(crate) use self::steering::steer;

@@ -249,8 +249,11 @@ impl History {
         };
         let (index, count) =
             (Numbers::of(self.column(chunk, index)?)?, Numbers::of(self.column(chunk, count)?)?);
-        // The node that dropped a packet is the last one in its report.
-        let is_last = |row: usize| index.get(row).map(|index| index + 1) == count.get(row);
+        // The node that dropped a packet is the last one in its report, or the reporter if it has no hops.
+        let is_last = |row: usize| {
+            let count = count.get(row);
+            count == Some(0) || index.get(row).map(|index| index + 1) == count
+        };
         for (_, place) in rows.filter(|(row, _)| dropped.get(*row) == Some(1) && is_last(*row)) {
             part.sums[place].drops += 1;
         }

@@ -205,10 +205,15 @@ impl Minutes {
         let utilization = narrow(HopField::EgressUtilization);
         for index in reports {
             let report = &columns.reports()[index];
+            let minute = report.received_at.0 - report.received_at.0 % MINUTE;
             if report.hop_count == 0 {
+                // The reporter dropped the packet, and tells nothing of where.
+                if report.dropped {
+                    let place = self.place((minute, report.reporter.0, None, None));
+                    self.rows[place as usize].dropped += 1;
+                }
                 continue;
             }
-            let minute = report.received_at.0 - report.received_at.0 % MINUTE;
             for hop in columns.hops_of(index) {
                 let present = columns.present()[hop];
                 let value = |values: &[u32], field: HopField| {

@@ -23,3 +23,19 @@ impl QueueIndex {
         self.0
     }
 }
+
+/// The id of a queue of one interface, if the node reports it.
+///
+/// One number, because it is compared for every hop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct QueueKey(u16);
+
+impl QueueKey {
+    /// The node does not report it.
+    pub(super) const UNKNOWN: Self = Self(0x100);
+
+    #[inline]
+    pub(super) fn of(id: Option<u8>) -> Self {
+        id.map_or(Self::UNKNOWN, |id| Self(id.into()))
+    }
+}

@@ -6,7 +6,7 @@ use inband_model::{Nanos, NodeId};
 use crate::sketch::Sketch;
 
 use super::gauge::Gauge;
-use super::index::QueueIndex;
+use super::index::{QueueIndex, QueueKey};
 use super::sample::Sample;
 
 /// The egress interface of a node.
@@ -23,7 +23,7 @@ pub(crate) struct Port {
     /// Whether its place is free.
     pub(super) is_released: bool,
     /// Its queues by their ids.
-    pub(super) queues: Vec<(Option<u8>, QueueIndex)>,
+    pub(super) queues: Vec<(QueueKey, QueueIndex)>,
 }
 
 impl Port {

@@ -7,7 +7,7 @@ use axum::response::Response;
 use inband_model::api::{
     DropColumns, DropGrouping, DropReason, DropSeries, Drops, DropsQuestion, Exact, TimeRange,
 };
-use inband_model::{DropClass, EventDetail, EventKind, Nanos};
+use inband_model::{DropClass, EventDetail, EventKind, Nanos, NodeId};
 use inband_store::QueryError;
 
 use super::Shared;
@@ -43,7 +43,7 @@ fn find(
     let node = question.node.map_or(String::new(), |node| format!(" AND node_id = {node}"));
     let seconds = with_drops(past, range)?;
     let wanted = format!("dropped = 1 AND {}{node}", within(seconds));
-    // The node that dropped a packet is the last one in its report.
+    // The node that dropped a packet is the last one in its report, or the reporter if it has no hops.
     let sql = format!(
         "SELECT {list}, (time - {}) / {step_ns} AS step, count(*) AS n, hop_index, hop_count FROM observations \
          WHERE {wanted} GROUP BY {list}, step, hop_index, hop_count",
@@ -51,7 +51,10 @@ fn find(
     );
     let mut groups: HashMap<Vec<Option<u64>>, BTreeMap<u32, u64>> = HashMap::new();
     let width = columns.len();
-    let is_last = |row: &Row| count(&row[width + 2]) + 1 == count(&row[width + 3]);
+    let is_last = |row: &Row| {
+        let (index, hops) = (count(&row[width + 2]), count(&row[width + 3]));
+        hops == 0 || index + 1 == hops
+    };
     for row in past.rows(&sql)?.iter().filter(|row| is_last(row)) {
         let key = row[..width].iter().map(number).collect();
         let step = small(&row[width]).unwrap_or(0);
@@ -104,7 +107,8 @@ fn push_group(groups: &mut DropColumns, by: DropGrouping, key: &[Option<u64>], r
     let part = |at: usize| key.get(at).copied().flatten();
     let narrow = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());
     let is_of_node = matches!(by, DropGrouping::Node | DropGrouping::Interface);
-    groups.node.push(narrow(part(0)).filter(|_| is_of_node));
+    let node = narrow(part(0)).filter(|node| *node != NodeId::NOT_AVAILABLE.0);
+    groups.node.push(node.filter(|_| is_of_node));
     groups.interface.push(narrow(part(1)));
     groups.reason.push(narrow(part(0)).filter(|_| by == DropGrouping::Reason));
     groups.flow.push(part(0).map(Exact).filter(|_| by == DropGrouping::Flow));

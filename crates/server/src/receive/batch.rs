@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 
 use inband_model::Nanos;
 
-/// Datagrams read from one socket at one time, in the order of arrival.
+/// Datagrams to one address, read from one socket at one time, in the order of arrival.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
     /// When they were read.
     pub received_at: Nanos,
-    /// The socket they were sent to.
+    /// The address they were sent to.
     pub session: SocketAddr,
     bytes: Vec<u8>,
     datagrams: Vec<(SocketAddr, usize)>,

@@ -52,6 +52,10 @@ fn open(address: SocketAddr, settings: &ReceiveSettings) -> io::Result<Socket> {
     }
     // Kernels before 5.0 have no such offload, and deliver datagrams one by one.
     let _ = sys::offload_segments(socket.as_fd());
+    if address.ip().is_unspecified() {
+        // A node numbers its reports for each address it sends to.
+        sys::name_destinations(socket.as_fd(), address.is_ipv6())?;
+    }
     socket.set_read_timeout(Some(PATIENCE))?;
     socket.bind(&address.into())?;
     Ok(socket)

@@ -27,6 +27,40 @@ fn datagrams_arrive_in_order_with_their_sender_and_their_session() {
 }
 
 #[test]
+fn datagrams_to_a_wildcard_address_name_the_address_they_were_sent_to() {
+    let (reception, feed) = Reception::start(&settings("0.0.0.0:0")).unwrap();
+    let port = reception.addresses()[0].port();
+    let sessions = ["127.0.0.1", "127.0.0.2"].map(|ip| SocketAddr::new(ip.parse().unwrap(), port));
+    let sockets = sessions.map(sender);
+    for number in 0..100_u8 {
+        for socket in &sockets {
+            socket.send(&[number; 30]).unwrap();
+        }
+    }
+    // Several in one piece have one destination too.
+    crate::sys::send_in_segments(&sockets[1], &[[100; 30], [101; 30]].concat(), 30).unwrap();
+
+    let batches = take(&feed, 202);
+
+    for (session, expected) in sessions.iter().zip([100_u8, 102]) {
+        let of_session = batches.iter().filter(|batch| batch.session == *session);
+        let numbers = of_session.flat_map(Batch::iter).map(|(_, bytes)| bytes[0]);
+        assert!(numbers.eq(0..expected), "{session}");
+    }
+
+    let (reception, feed) = Reception::start(&settings("[::]:0")).unwrap();
+    let session = SocketAddr::new("::1".parse().unwrap(), reception.addresses()[0].port());
+    let socket = sender(session);
+    socket.send(&[7; 20]).unwrap();
+    crate::sys::send_in_segments(&socket, &[[8; 30], [9; 30]].concat(), 30).unwrap();
+
+    let batches = take(&feed, 3);
+
+    assert!(batches.iter().all(|batch| batch.session == session), "{batches:?}");
+    assert_eq!(lengths(&batches), [20, 30, 30]);
+}
+
+#[test]
 fn datagrams_of_no_bytes_and_of_the_most_bytes_are_datagrams() {
     let (reception, feed) = Reception::start(&settings("127.0.0.1:0")).unwrap();
     let socket = sender(reception.addresses()[0]);

@@ -18,6 +18,7 @@ use crate::sys::{self, Message, Messages};
 /// Reads datagrams from one socket, stamps them and puts them into the queue.
 pub(super) struct Worker {
     socket: UdpSocket,
+    /// The address the socket is bound to; datagrams to a wildcard address name their own.
     session: SocketAddr,
     allowed: Allowed,
     inlet: Inlet,
@@ -91,6 +92,11 @@ impl Worker {
         let mut refused = 0;
         for message in messages.iter() {
             let from = message.from.unwrap_or(NOWHERE);
+            let session = message.to.map_or(self.session, |to| SocketAddr::new(to, self.session.port()));
+            if session != batch.session {
+                let next = Batch::new(batch.received_at, session);
+                self.put(std::mem::replace(&mut batch, next));
+            }
             if self.allowed.includes(from) {
                 datagrams(&message).for_each(|datagram| batch.push(from, datagram));
             } else {
@@ -100,6 +106,10 @@ impl Worker {
         if refused > 0 {
             self.inlet.count_refused(refused);
         }
+        self.put(batch);
+    }
+
+    fn put(&self, batch: Batch) {
         if !batch.is_empty() {
             self.inlet.put(batch);
         }

@@ -1,7 +1,7 @@
 //! Reading many datagrams from a socket in one system call.
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Room for the datagrams of one call.
@@ -19,6 +19,8 @@ pub(crate) struct Messages {
 pub(crate) struct Message<'a> {
     /// Sender; `None` if its address is of another family.
     pub(crate) from: Option<SocketAddr>,
+    /// The address it was sent to; `None` unless `name_destinations` was called for the socket.
+    pub(crate) to: Option<IpAddr>,
     /// The payload.
     pub(crate) bytes: &'a [u8],
     /// Length of each datagram but the last one, bytes; `None` if there is only one.
@@ -71,10 +73,12 @@ impl Messages {
         parts.take(self.received).map(|((header, room), (address, control))| {
             let length = usize::try_from(header.msg_len).unwrap_or_default();
             let control_length = header.msg_hdr.msg_controllen.min(CONTROL_BYTES);
-            let segment = segment_bytes(&control.0[..control_length]);
+            let controls = &control.0[..control_length];
+            let segment = segment_bytes(controls);
             let bytes = room.get(..length).unwrap_or(room);
             Message {
                 from: socket_address(&address.0),
+                to: destination(controls),
                 bytes,
                 segment_bytes: segment.filter(|segment| *segment < bytes.len()),
             }
@@ -123,16 +127,34 @@ fn socket_address(bytes: &[u8; 128]) -> Option<SocketAddr> {
 }
 
 /// Finds the segment size among control messages.
-fn segment_bytes(mut controls: &[u8]) -> Option<usize> {
+fn segment_bytes(controls: &[u8]) -> Option<usize> {
+    let value = value_of(controls, |kind| kind == (libc::SOL_UDP, libc::UDP_GRO))?;
+    let size = i32::from_ne_bytes(*value.first_chunk()?);
+    usize::try_from(size).ok().filter(|size| *size > 0)
+}
+
+/// Finds the destination address among control messages: in `in_pktinfo` behind the interface and a local
+/// address, in `in6_pktinfo` at the beginning.
+fn destination(controls: &[u8]) -> Option<IpAddr> {
+    let of = |level, name| value_of(controls, |kind| kind == (level, name));
+    if let Some(value) = of(libc::IPPROTO_IP, libc::IP_PKTINFO) {
+        let address: [u8; 4] = *value.get(8..)?.first_chunk()?;
+        return Some(address.into());
+    }
+    let address: [u8; 16] = *of(libc::IPPROTO_IPV6, libc::IPV6_PKTINFO)?.first_chunk()?;
+    Some(address.into())
+}
+
+/// The value of the first control message of a level and a type, with all that follows it.
+fn value_of(mut controls: &[u8], is_wanted: impl Fn((i32, i32)) -> bool) -> Option<&[u8]> {
     // Each consists of its length with this header, its level, its type and its value, padded to the width of
     // a length.
     loop {
         let length = usize::from_ne_bytes(*controls.first_chunk()?);
         let level = i32::from_ne_bytes(*controls.get(WORD..)?.first_chunk()?);
         let kind = i32::from_ne_bytes(*controls.get(WORD + 4..)?.first_chunk()?);
-        if (level, kind) == (libc::SOL_UDP, libc::UDP_GRO) {
-            let size = i32::from_ne_bytes(*controls.get(WORD + 8..)?.first_chunk()?);
-            return usize::try_from(size).ok().filter(|size| *size > 0);
+        if is_wanted((level, kind)) {
+            return controls.get(WORD + 8..);
         }
         let padded = length.max(WORD + 8).checked_next_multiple_of(WORD)?;
         controls = controls.get(padded..)?;
@@ -144,7 +166,7 @@ const MESSAGES: usize = 32;
 const MESSAGES_U32: libc::c_uint = 32;
 /// Maximum length of a piece: that of a UDP datagram, up to which the kernel coalesces.
 const MESSAGE_BYTES: usize = 65_536;
-/// The segment size takes 24.
+/// The segment size takes 24, the destination 32, or 40 for IPv6.
 const CONTROL_BYTES: usize = 64;
 const ADDRESS_BYTES: libc::socklen_t = 128;
 /// Width of a length in control messages.

@@ -11,6 +11,15 @@ pub(crate) fn offload_segments(socket: BorrowedFd<'_>) -> io::Result<()> {
     set(socket, libc::SOL_UDP, libc::UDP_GRO, &on)
 }
 
+/// Lets each message name the address it was sent to (`IP_PKTINFO`, `IPV6_RECVPKTINFO`).
+pub(crate) fn name_destinations(socket: BorrowedFd<'_>, is_ipv6: bool) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    match is_ipv6 {
+        true => set(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, &on),
+        false => set(socket, libc::IPPROTO_IP, libc::IP_PKTINFO, &on),
+    }
+}
+
 /// Sets the receive buffer of a socket, beyond `net.core.rmem_max` (`SO_RCVBUFFORCE`).
 ///
 /// # Errors

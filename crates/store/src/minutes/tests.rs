@@ -142,3 +142,18 @@ fn minutes_tell_nodes_and_queues_apart_and_leave_reports_without_hops_out() {
     assert_eq!((rows[1].latency_max, rows[2].latency_max), (Some(Nanos(30)), None));
     assert_eq!(rows[1].latency_sketch, "10:1 30:1");
 }
+
+#[test]
+fn a_report_without_hops_counts_as_a_drop_of_its_reporter() {
+    let record = HopRecord { reporter: NodeId(7), node_id: NodeId(7), hop_count: 0, ..HopRecord::default() };
+    let columns = HopColumns::from(&[HopRecord { dropped: true, ..record }, record][..]);
+    let mut minutes = Minutes::default();
+
+    minutes.add(&columns, 0..2);
+
+    let rows = minutes.rows();
+    assert_eq!(
+        rows.iter().map(|row| (row.node_id, row.count, row.dropped)).collect::<Vec<_>>(),
+        [(NodeId(7), 0, 1)]
+    );
+}

@@ -93,6 +93,29 @@ fn a_queue_a_heat_map_and_the_map_count_the_same_reports() {
 }
 
 #[test]
+fn drops_whose_report_has_no_hop_are_among_the_drops() {
+    let system = System::start("");
+    system.report(1);
+    // Version 0.5 with D: the time, and the packet; the node is unknown.
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    for sequence in 1_u32..=3 {
+        let head = [0x0080_0000_u32, sequence, 5].map(u32::to_be_bytes).concat();
+        let datagram = [&head[..], &packet().tcp(40_000, 80).build()].concat();
+        socket.send_to(&datagram, system.reception.addresses()[0]).unwrap();
+    }
+    system.wait_for("/api/v1/ledger", |ledger| ledger["total"]["stored"] == 4);
+
+    for by in ["reason", "node", "interface", "flow"] {
+        let drops = system.wait_for(&format!("/api/v1/drops?by={by}"), |drops| drops["reports"] == 3);
+        assert_eq!(drops["groups"]["reports"], json!([3]), "{drops}");
+        assert_eq!(drops["groups"]["node"], json!([null]), "{drops}");
+    }
+    let map = ask(&system, "/api/v1/map?by=drops");
+    let drops = map["interfaces"]["drops"].as_array().unwrap();
+    assert_eq!(drops.iter().filter_map(Value::as_u64).sum::<u64>(), 3, "{map}");
+}
+
+#[test]
 fn what_was_so_lately_stands_beside_what_was_so_ever() {
     let (system, _) = reported();
 

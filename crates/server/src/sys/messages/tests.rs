@@ -1,6 +1,6 @@
 use std::net::SocketAddr;
 
-use super::{segment_bytes, socket_address};
+use super::{destination, segment_bytes, socket_address};
 
 #[test]
 fn the_size_of_segments_is_found_behind_other_control_messages() {
@@ -27,6 +27,31 @@ fn control_messages_that_are_cut_or_say_nonsense_give_nothing() {
     let mut endless = control(libc::SOL_SOCKET, 40, 7);
     endless[..8].fill(0xff);
     assert_eq!(segment_bytes(&endless), None);
+}
+
+#[test]
+fn the_destination_is_found_beside_the_size_of_segments() {
+    let segment = control(libc::SOL_UDP, libc::UDP_GRO, 256);
+    let header = |length: usize, level: i32, kind: i32| {
+        [&length.to_ne_bytes()[..], &level.to_ne_bytes(), &kind.to_ne_bytes()].concat()
+    };
+    // The interface, the local address, the destination, and padding.
+    let v4 = [
+        header(28, libc::IPPROTO_IP, libc::IP_PKTINFO),
+        vec![1, 0, 0, 0, 9, 9, 9, 9, 10, 0, 0, 1, 0, 0, 0, 0],
+    ];
+    let v6 = [
+        header(36, libc::IPPROTO_IPV6, libc::IPV6_PKTINFO),
+        [vec![0; 15], vec![1], vec![1, 0, 0, 0]].concat(),
+    ];
+
+    for (told, expected) in [(v4.concat(), "10.0.0.1"), (v6.concat(), "::1")] {
+        let expected = Some(expected.parse().unwrap());
+        assert_eq!(destination(&told), expected);
+        assert_eq!(destination(&[segment.clone(), told.clone()].concat()), expected);
+        assert_eq!(destination(&told[..24]), None, "{told:?}");
+    }
+    assert_eq!(destination(&segment), None);
 }
 
 #[test]
