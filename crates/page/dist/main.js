@@ -2025,7 +2025,7 @@ function sentence(event) {
     case "silent-loss":
       return `${node(detail.from)} → ${node(detail.to)}: ${plural(detail.flows?.length ?? 0, "flow")} not seen past the link for ${duration(detail.silent_for)} (possible silent loss)`;
     case "report-loss":
-      return `${count(detail.lost)} of ${plural(detail.lost + detail.accepted, "report")} from ${node(detail.node_id)} lost`;
+      return `${detail.lost ? `${count(detail.lost)} of ${plural(detail.lost + detail.accepted, "report")}` : "reports"} from ${node(detail.node_id)} lost`;
     case "sequence-reset":
       return `${node(detail.node_id)} restarted its report sequence: ${count(detail.sequence)} instead of ${count(detail.expected)}`;
     case "sequence-gap":
