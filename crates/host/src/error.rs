@@ -1,7 +1,7 @@
 //! Why this host cannot do INT.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::drops::BtfError;
 
@@ -52,6 +52,16 @@ pub enum HostError {
         /// The setting.
         key: &'static str,
     },
+    /// A file of secrets that holds none.
+    #[error("{key}: no secret in {path}: {reason}", path = .path.display())]
+    Key {
+        /// The setting that names the file.
+        key: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's error, or what the file holds.
+        reason: String,
+    },
     /// A setting that no node can follow.
     #[error(transparent)]
     Config(#[from] inband_node::ConfigError),
@@ -71,7 +81,7 @@ impl HostError {
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {
-            Self::Unsupported { key, .. } | Self::Restart { key } => Some(key),
+            Self::Unsupported { key, .. } | Self::Restart { key } | Self::Key { key, .. } => Some(key),
             Self::Config(error) => Some(error.key()),
             _ => None,
         }

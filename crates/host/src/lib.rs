@@ -48,5 +48,5 @@ pub use lease::{FlowState, Withheld};
 pub use outcome::{Outcome, Traffic};
 pub use programs::{Passed, Program, Programs};
 pub use remove::{Removed, remove};
-pub use settings::{HostSection, HostSettings, PeerSettings};
+pub use settings::{HostSection, HostSettings, MIN_SECRET_BYTES, PeerSettings};
 pub use trial::{EncapsulationTrial, Outlook, PeerAgent, Trial, try_path};

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::num::{NonZeroU16, NonZeroU32};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use inband_linux::clock::Clock;
 use inband_linux::device::Device;
@@ -156,14 +156,24 @@ impl HostSection {
     /// The secrets of `keys`, or that of `key_file`.
     ///
     /// # Errors
-    /// A file that cannot be read.
+    /// A file that cannot be read, or holds no secret.
     pub(crate) fn shared_keys(&self) -> Result<Keys, HostError> {
-        let read = |path: &PathBuf| {
-            let fault = |reason| HostError::system(format!("read the key in {}", path.display()), reason);
-            std::fs::read(path).map_err(fault)
-        };
-        let secrets = self.key_files().map(read).collect::<Result<Vec<_>, _>>()?;
+        let secrets = self.secrets()?;
         Ok(Keys::new(secrets.iter().map(|secret| secret.trim_ascii())))
+    }
+
+    /// The contents of each of [`Self::key_files`].
+    fn secrets(&self) -> Result<Vec<Vec<u8>>, HostError> {
+        let key = if self.keys.is_empty() { "host.key_file" } else { "host.keys" };
+        let secret = |path: &PathBuf| {
+            let fault = |reason: String| HostError::Key { key, path: path.clone(), reason };
+            let secret = std::fs::read(path).map_err(|error| fault(error.to_string()))?;
+            match secret.trim_ascii() {
+                [] => Err(fault("it is empty".to_owned())),
+                _ => Ok(secret),
+            }
+        };
+        self.key_files().map(secret).collect()
     }
 
     fn check(&self) -> Result<(), HostError> {
@@ -203,6 +213,8 @@ impl HostSection {
     }
 }
 
+/// Secrets with fewer bytes are accepted, and can be guessed.
+pub const MIN_SECRET_BYTES: usize = 16;
 /// Maximum number of `[[peer]]`; the kernel's table holds as many former ones.
 pub(crate) const MAX_PEERS: usize = 16_384;
 /// Less has no room for tables other than those of flows.
@@ -272,6 +284,18 @@ impl HostSettings {
             return Err(HostError::Unsupported { key: "peer", value, instead });
         }
         self.host.check()
+    }
+
+    /// Reads the secrets that agents share; returns the files whose secret has fewer than
+    /// [`MIN_SECRET_BYTES`].
+    ///
+    /// # Errors
+    /// A file that cannot be read, or holds no secret.
+    pub fn check_keys(&self) -> Result<Vec<&Path>, HostError> {
+        let secrets = self.host.secrets()?;
+        let files = self.host.key_files().zip(&secrets);
+        let short = files.filter(|(_, secret)| secret.trim_ascii().len() < MIN_SECRET_BYTES);
+        Ok(short.map(|(path, _)| path.as_path()).collect())
     }
 
     /// The first table or key in which `other` differs and that a running agent cannot change.
@@ -348,3 +372,6 @@ impl HostSettings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

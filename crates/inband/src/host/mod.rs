@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error};
 use inband::config::ConfigFile;
-use inband_host::{Agent, HostError, HostSettings};
+use inband_host::{Agent, HostError, HostSettings, MIN_SECRET_BYTES};
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -112,6 +112,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (file, settings) = read(config)?;
     if args.check {
         settings.check().map_err(|error| failure(&file, error))?;
+    }
+    check_keys(&file, &settings)?;
+    if args.check {
         return Ok(());
     }
     let stop = signals::until_stopped()?;
@@ -147,6 +150,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     note!("{}", summary::text(&tally).trim_end());
     if args.json {
         out::print(&format!("{}\n", summary::json(&tally)))?;
+    }
+    Ok(())
+}
+
+/// Refuses a key file without a secret; names those whose secret is short.
+fn check_keys(file: &ConfigFile, settings: &HostSettings) -> Result<(), Failure> {
+    for path in settings.check_keys().map_err(|error| failure(file, error))? {
+        let path = path.display();
+        note!("note: the secret in {path} has fewer than {MIN_SECRET_BYTES} bytes: it may be guessed");
     }
     Ok(())
 }

@@ -218,6 +218,37 @@ fn node_refuses_what_would_destroy_its_input() {
 }
 
 #[test]
+fn host_refuses_key_files_without_a_secret_and_notes_short_ones() {
+    let host = |keys: &str| format!("[node]\nid = 1\n[host]\ndevices = [\"no-such-device\"]\n{keys}\n");
+    let folder = Folder::new("host-keys")
+        .with("empty", "")
+        .with("newline", "\n")
+        .with("short", "0123456789abcde\n")
+        .with("long", "0123456789abcdef\n");
+    let check = |keys: &str, arguments: &str| {
+        fs::write(folder.path("host.toml"), host(keys)).unwrap();
+        folder.run(&format!("host -c host.toml {arguments}"))
+    };
+    for (keys, message) in [
+        ("keys = [\"long\", \"empty\"]", "host.keys: no secret in empty: it is empty"),
+        ("key_file = \"newline\"", "host.key_file: no secret in newline: it is empty"),
+        ("keys = [\"missing\"]", "host.keys: no secret in missing: No such file or directory"),
+    ] {
+        for arguments in ["--check", ""] {
+            let outcome = check(keys, arguments);
+            assert_eq!(outcome.code, 2, "{keys}: {outcome:?}");
+            assert!(outcome.stderr.starts_with("error: host.toml:5:"), "{}", outcome.stderr);
+            assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
+        }
+    }
+    let short = check("keys = [\"long\", \"short\"]", "--check");
+    let note = "note: the secret in short has fewer than 16 bytes: it may be guessed\n";
+    assert_eq!((short.code, short.stderr.as_str()), (0, note));
+    let long = check("keys = [\"long\"]", "--check");
+    assert_eq!((long.code, long.stderr.as_str()), (0, ""));
+}
+
+#[test]
 fn node_gives_an_interface_that_is_not_listed_the_defaults_and_says_so() {
     let folder = Folder::new("interface").with("node.toml", NODE).with("in.pcap", vector("int_v2_1.pcap"));
     let outcome = folder.run("node -c node.toml --read in.pcap --write out.pcap --ingress 1 --egress 0x7");
