@@ -1,6 +1,6 @@
 //! The command line of `inband node`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::reload::Reload;
 use crate::number::number;
@@ -41,6 +41,24 @@ pub(crate) struct Args {
     /// Print the counters as one JSON object on stdout
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// A file of the command line, with its option.
+pub(super) type Named<'a> = (&'static str, &'a Path);
+
+impl Args {
+    /// The files that are read.
+    pub(super) fn files_read(&self) -> Vec<Named<'_>> {
+        let reloads = self.reload.iter().map(|reload| ("--reload", reload.path()));
+        [("--config", self.config.as_path()), ("--read", &self.read)].into_iter().chain(reloads).collect()
+    }
+
+    /// The files that are written.
+    pub(super) fn written(&self) -> Vec<Named<'_>> {
+        let others = [("--reports", &self.reports), ("--replies", &self.replies)];
+        let others = others.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
+        [("--write", self.write.as_path())].into_iter().chain(others).collect()
+    }
 }
 
 const REPLIES_HELP: &str = "\

@@ -34,11 +34,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     let reloads = Reloads::read(&args.reload)?;
-    let written = [("--reports", args.reports.as_deref()), ("--replies", args.replies.as_deref())];
-    check_distinct(&args.read, &args.write, written)?;
-    let outputs = [("--write", Some(args.write.as_path()))].into_iter().chain(written);
+    let written = args.written();
+    check_distinct(&args.files_read(), &written)?;
     if args.json
-        && let Some((option, _)) = outputs.into_iter().find(|(_, path)| path.is_some_and(is_dash))
+        && let Some((option, _)) = written.iter().find(|(_, path)| is_dash(path))
     {
         return Err(Failure::usage(format!("--json and {option} - both want stdout")));
     }
@@ -54,6 +53,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     outputs.flush()?;
     summary::print(node.counters(), args.json)?;
     read?;
+    for (after, path) in way.reloads.pending() {
+        note!("note: --reload {after}:{} had no effect: no packet follows packet {after}", path.display());
+    }
     Ok(())
 }
 

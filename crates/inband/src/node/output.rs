@@ -12,7 +12,7 @@ use inband_node::config::ReportConfig;
 use inband_node::{NodeConfig, ReportDatagram};
 use inband_wire::datagram::{Datagram, MAX_HEADER_BYTES};
 
-use super::arguments::Args;
+use super::arguments::{Args, Named};
 use crate::failure::Failure;
 use crate::input::is_dash;
 use crate::stdout::Stdout;
@@ -136,16 +136,12 @@ impl Output {
 }
 
 /// Rejects paths by which one file would be read and written, or written twice.
-pub(super) fn check_distinct(
-    read: &Path,
-    write: &Path,
-    others: [(&'static str, Option<&Path>); 2],
-) -> Result<(), Failure> {
-    let others = others.into_iter().filter_map(|(option, path)| Some((option, path?)));
-    let named: Vec<_> = [("--read", read), ("--write", write)].into_iter().chain(others).collect();
-    for (index, (option, path)) in named.iter().enumerate() {
-        for (earlier, other) in named.iter().take(index) {
-            if is_same_file(path, other, *earlier != "--read") {
+pub(super) fn check_distinct(read: &[Named<'_>], written: &[Named<'_>]) -> Result<(), Failure> {
+    for (index, (option, path)) in written.iter().enumerate() {
+        let read = read.iter().map(|named| (named, false));
+        let written = written.iter().take(index).map(|named| (named, true));
+        for ((earlier, other), is_written) in read.chain(written) {
+            if is_same_file(path, other, is_written) {
                 let path = path.display();
                 return Err(Failure::usage(format!("{earlier} and {option} are the same file: {path}")));
             }

@@ -1,6 +1,6 @@
 //! The `--reload` option: configurations that apply from a given packet on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error};
 use inband_node::{Node, NodeConfig};
@@ -26,6 +26,10 @@ impl Reload {
             _ => Err("expected the number of a packet, a colon and a file, as in `100:node.toml`".to_owned()),
         }
     }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 impl Reloads {
@@ -47,5 +51,10 @@ impl Reloads {
             node.reload(&config).with_context(|| format!("cannot take over {}", path.display()))?;
         }
         Ok(())
+    }
+
+    /// The files that have not been applied, each with the packet before it.
+    pub(super) fn pending(&self) -> impl Iterator<Item = (u64, &Path)> {
+        self.0.iter().rev().map(|(after, path, _)| (*after, path.as_path()))
     }
 }

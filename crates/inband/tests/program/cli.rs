@@ -218,6 +218,49 @@ fn node_refuses_what_would_destroy_its_input() {
 }
 
 #[test]
+fn node_refuses_to_write_over_its_configurations() {
+    let folder = Folder::new("own-configuration")
+        .with("node.toml", NODE)
+        .with("later.toml", NODE)
+        .with("in.pcap", vector("int_v2_1.pcap"));
+    for (arguments, message) in [
+        ("--write node.toml", "--config and --write are the same file: node.toml"),
+        ("--write out --reports ./node.toml", "--config and --reports are the same file: ./node.toml"),
+        (
+            "--write out --reports later.toml --reload 3:later.toml",
+            "--reload and --reports are the same file: later.toml",
+        ),
+        (
+            "--write out --replies later.toml --reload 1:node.toml --reload 3:later.toml",
+            "--reload and --replies are the same file: later.toml",
+        ),
+    ] {
+        let arguments = format!("node -c node.toml --read in.pcap {arguments} --ingress 1 --egress 2");
+        let outcome = folder.run(&arguments);
+        assert_eq!((outcome.code, outcome.stderr), (2, format!("error: {message}\n")), "{arguments}");
+    }
+    assert_eq!((folder.read("node.toml"), folder.read("later.toml")), (NODE.into(), NODE.into()));
+}
+
+#[test]
+fn node_notes_a_reload_that_comes_to_nothing() {
+    let folder = Folder::new("late-reload").with("node.toml", NODE).with("in.pcap", vector("int_v2_1.pcap"));
+    let run = |reload: &str| {
+        let options = "--read in.pcap --write out --ingress 1 --egress 2 --json";
+        folder.run(&format!("node -c node.toml {options} --reload {reload}:node.toml"))
+    };
+
+    let (applied, last, late) = (run("4"), run("5"), run("99"));
+
+    assert_eq!((applied.code, applied.stderr.as_str()), (0, ""));
+    for (outcome, after) in [(last, 5), (late, 99)] {
+        let note =
+            format!("note: --reload {after}:node.toml had no effect: no packet follows packet {after}\n");
+        assert_eq!((outcome.code, outcome.stderr), (0, note));
+    }
+}
+
+#[test]
 fn host_refuses_key_files_without_a_secret_and_notes_short_ones() {
     let host = |keys: &str| format!("[node]\nid = 1\n[host]\ndevices = [\"no-such-device\"]\n{keys}\n");
     let folder = Folder::new("host-keys")
