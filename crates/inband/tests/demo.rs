@@ -248,6 +248,30 @@ fn a_second_ctrl_c_ends_it_at_once_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_terminal_that_goes_ends_it_and_leaves_nothing_behind() {
+    let folder = folder("demo-hang-up");
+    // Under `nohup` SIGHUP is ignored, and the demo would inherit that.
+    let mut child = Command::new("env")
+        .args(["--default-signal=HUP", env!("CARGO_BIN_EXE_inband"), "demo", "--duration", "60s", "--json"])
+        .env("TMPDIR", &folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.by_ref().map(Result::unwrap).find(|line| line.contains("\"ledger\"")).unwrap();
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
+    let rest = lines.map(Result::unwrap).count();
+
+    assert!(rest > 0);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
 fn it_answers_nobody_without_a_page() {
     let output = demo(&["--duration", "500ms", "--no-page"]);
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");

@@ -147,6 +147,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let temporary = temporary.clone();
         move || monitor::remove_while_written(&temporary)
     })?;
+    signals::stop_when_left_alone(&stop)?;
     let mut show: Box<dyn Show> = if args.json {
         Box::new(Json::new(Stdout::new()))
     } else if io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb") {
