@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error};
 use inband_model::table::{Kind, Shape, shapes};
-use inband_store::{Answer, Findings, History, Limits, Naming, QueryError, Reader, StoreError};
+use inband_store::{Answer, Cell, Findings, History, Limits, Naming, QueryError, Reader, StoreError};
 
 use self::output::{write_csv, write_json, write_table};
 use crate::collect::read_names;
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// Most rows in the answer
     #[arg(long, value_name = "ROWS", default_value_t = 1_000_000)]
     row_limit: usize,
-    /// List the tables and their columns
+    /// List the tables and their columns: with --json one object per column
     #[arg(long, conflicts_with = "sql")]
     tables: bool,
     /// Print the statement that creates a view of the observations in another tool
@@ -95,7 +95,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return tell(&findings, "history is damaged");
     }
     let Some(sql) = args.sql.as_deref().filter(|_| !args.tables) else {
-        return print(|out| out.write_all(tables(&shapes()).as_bytes()));
+        return print(|out| match (args.json, args.csv) {
+            (true, _) => write_json(out, &columns(&shapes())),
+            (_, true) => write_csv(out, &columns(&shapes())),
+            _ => out.write_all(tables(&shapes()).as_bytes()),
+        });
     };
     let answer = ask(args, sql)?;
     print(|out| match (args.json, args.csv) {
@@ -202,17 +206,33 @@ fn tables(shapes: &[Shape]) -> String {
     for shape in shapes {
         let _ = writeln!(text, "{}: {}", shape.name, shape.about);
         for (name, kind, optional, about) in &shape.columns {
-            let kind = match kind {
-                Kind::Time => "time",
-                Kind::Integer => "integer",
-                Kind::Flag => "0 or 1",
-                Kind::Text => "text",
-            };
-            let null = if *optional { ", or null" } else { "" };
-            let _ = writeln!(text, "  {name:<26}{:<18}{about}", format!("{kind}{null}"));
+            let _ = writeln!(text, "  {name:<26}{:<18}{about}", values(*kind, *optional));
         }
     }
     text
+}
+
+/// The tables as an answer with a row for each column.
+fn columns(shapes: &[Shape]) -> Answer {
+    let row = |shape: &Shape, (name, kind, optional, about): &(&str, Kind, bool, &str)| {
+        let cells = [shape.name, *name, &values(*kind, *optional), *about];
+        cells.map(|text| Cell::Text(text.to_owned())).to_vec()
+    };
+    let rows = shapes.iter().flat_map(|shape| shape.columns.iter().map(move |column| row(shape, column)));
+    let columns = ["table", "column", "type", "meaning"].map(str::to_owned).to_vec();
+    Answer { columns, rows: rows.collect(), findings: Findings::default() }
+}
+
+/// The values of a column, in words.
+fn values(kind: Kind, is_optional: bool) -> String {
+    let kind = match kind {
+        Kind::Time => "time",
+        Kind::Integer => "integer",
+        Kind::Flag => "0 or 1",
+        Kind::Text => "text",
+    };
+    let null = if is_optional { ", or null" } else { "" };
+    format!("{kind}{null}")
 }
 
 /// Most damaged places that are named one by one.

@@ -4,6 +4,7 @@ mod chunk;
 mod column;
 mod texts;
 
+use std::fs;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -65,8 +66,13 @@ impl History {
         decoded: &DecodedLogs,
         footers: &Arc<Footers>,
     ) -> Result<History, StoreError> {
-        if !layout::log_directory(root).is_dir() {
-            return Err(StoreError::NoHistory(root.to_owned()));
+        let logs = layout::log_directory(root);
+        match fs::metadata(&logs) {
+            Ok(found) if found.is_dir() => {}
+            Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Err(StoreError::io("open", &logs)(error));
+            }
+            Ok(_) | Err(_) => return Err(StoreError::NoHistory(root.to_owned())),
         }
         for _ in 0..ATTEMPTS {
             if let Some(history) = History::attempt(root, &notes, decoded, footers)? {

@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PORT", requires = "read", default_values_t = [32_766])]
     report_port: Vec<u16>,
     /// Print the ledger at the end as JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "print_config")]
     json: bool,
 }
 

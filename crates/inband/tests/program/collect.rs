@@ -155,6 +155,12 @@ fn the_settings_that_are_printed_are_accepted() {
 }
 
 #[test]
+fn settings_are_not_printed_as_json() {
+    let printed = Folder::new("collect-print-json").run("collect --print-config --json");
+    assert_eq!((printed.code, printed.stdout.as_str()), (2, ""), "{}", printed.stderr);
+}
+
+#[test]
 fn a_mistake_names_the_line_and_the_nearest_key() {
     let folder = Folder::new("collect-mistake");
     std::fs::write(folder.path("collector.toml"), "[receive]\nlisten = []\nworker = 2\n").unwrap();

@@ -1,9 +1,13 @@
 //! `inband query` returns what is stored, and reports errors.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+
 use inband_model::{Flow, HopRecord, Nanos, NodeId};
 use inband_store::{Batch, Offered, Store, StoreSettings};
 
-use crate::folder::Folder;
+use crate::folder::{Folder, Outcome};
 
 /// A folder with a history of ten reports.
 fn history(name: &str) -> Folder {
@@ -109,6 +113,28 @@ fn what_cannot_be_answered_gives_1() {
 }
 
 #[test]
+fn a_history_that_cannot_be_opened_is_not_called_missing() {
+    let folder = history("query-closed");
+    symlink("loop", folder.path("loop")).unwrap();
+    let outcome = folder.run("query --store loop SELECT");
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    assert!(outcome.stderr.starts_with("error: cannot open loop/log: Too many levels"), "{outcome:?}");
+
+    fs::set_permissions(folder.path("history"), Permissions::from_mode(0o000)).unwrap();
+    let mut command = folder.command("query --store history SELECT");
+    if rustix::process::geteuid().is_root() {
+        command.uid(65_534).gid(65_534);
+    }
+    let outcome = command.output();
+    fs::set_permissions(folder.path("history"), Permissions::from_mode(0o755)).unwrap();
+    // The program may be in a directory that this user cannot enter.
+    let Ok(output) = outcome else { return };
+    let outcome = Outcome::of(output);
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    assert!(outcome.stderr.contains("cannot open history/log: Permission denied"), "{outcome:?}");
+}
+
+#[test]
 fn the_directory_may_come_from_the_collector_s_configuration() {
     let folder = history("query-config")
         .with("collector.toml", "[store]\npath = \"history\"\n")
@@ -145,6 +171,26 @@ fn names_come_from_a_file_or_from_the_collector_s_configuration() {
     }
     let outcome = folder.run_arguments(&["query", "--store", "history", "--names", "bad.toml", "SELECT 1"]);
     assert!(outcome.code == 2 && outcome.stderr.contains("bad.toml"), "{outcome:?}");
+}
+
+#[test]
+fn the_tables_can_be_listed_for_programs() {
+    let folder = Folder::new("query-tables-json");
+
+    let json = folder.run("query --tables --json");
+    let csv = folder.run("query --tables --csv");
+
+    assert_eq!((json.code, csv.code), (0, 0), "{json:?}");
+    let latency = "{\"table\":\"observations\",\"column\":\"hop_latency\",\"type\":\"integer, or null\",\
+                   \"meaning\":\"nanoseconds\"}";
+    assert!(json.stdout.lines().any(|line| line == latency), "{}", json.stdout);
+    assert!(csv.stdout.starts_with("table,column,type,meaning\n"), "{}", csv.stdout);
+    assert!(
+        csv.stdout.contains("\nobservations,hop_latency,\"integer, or null\",nanoseconds\n"),
+        "{}",
+        csv.stdout
+    );
+    assert_eq!(json.stdout.lines().count() + 1, csv.stdout.lines().count());
 }
 
 #[test]
