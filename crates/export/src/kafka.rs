@@ -45,6 +45,15 @@ pub(super) fn start(
     broker::start(&wanted, kafka, tally)
 }
 
+/// Checks the settings, as far as possible without a client.
+///
+/// # Errors
+/// A setting is invalid; contains the reason.
+pub(super) fn check(settings: &KafkaSettings) -> Result<(), String> {
+    client::check_topic(&settings.topic)?;
+    client::config(settings).map(drop)
+}
+
 /// The connection to Kafka.
 struct Kafka {
     config: ClientConfig,

@@ -78,20 +78,28 @@ impl Exports {
         Exports::default().start_all(settings, names)
     }
 
-    /// Checks that every configured output is built in, without starting any.
+    /// Checks every configured output, without starting or creating anything.
     ///
     /// # Errors
-    /// An output is not built in.
+    /// A setting is invalid, or an output is not built in.
     pub fn check(settings: &ExportSettings<'_>) -> Result<(), ExportError> {
-        #[cfg(not(feature = "nats"))]
+        let mut exports = Exports::default();
+        for (index, webhook) in settings.webhook.iter().enumerate() {
+            let tally = exports.tally(&webhook.name, || usual_name(index))?;
+            webhook::poster(webhook, tally.output())?;
+        }
+        if !settings.jsonl.path.as_os_str().is_empty() {
+            exports.tally("jsonl", String::new)?;
+        }
+        if !settings.otlp.endpoint.is_empty() {
+            otlp::posters(settings.otlp, exports.tally("otlp", String::new)?.output())?;
+        }
         if !settings.nats.url.is_empty() {
-            return Err(missing("nats"));
+            check_nats(settings.nats, exports.tally("nats", String::new)?.output())?;
         }
-        #[cfg(not(feature = "kafka"))]
         if !settings.kafka.brokers.is_empty() {
-            return Err(missing("kafka"));
+            check_kafka(settings.kafka, exports.tally("kafka", String::new)?.output())?;
         }
-        let _ = settings;
         Ok(())
     }
 
@@ -117,7 +125,7 @@ impl Exports {
         let mut exports = self;
         let mut stages: Vec<Box<dyn Stage>> = Vec::new();
         for (index, webhook) in settings.webhook.iter().enumerate() {
-            let tally = exports.tally(&webhook.name, || format!("webhook-{}", index + 1))?;
+            let tally = exports.tally(&webhook.name, || usual_name(index))?;
             stages.push(Box::new(webhook::start(webhook, &settings.api_url, names, tally)?));
         }
         if !settings.jsonl.path.as_os_str().is_empty() {
@@ -165,6 +173,21 @@ impl Exports {
     }
 }
 
+/// The name of a webhook without one, by its index.
+fn usual_name(index: usize) -> String {
+    format!("webhook-{}", index + 1)
+}
+
+#[cfg(feature = "nats")]
+fn check_nats(settings: &NatsSettings, output: &str) -> Result<(), ExportError> {
+    nats::credentials(settings, output).map(drop)
+}
+
+#[cfg(not(feature = "nats"))]
+fn check_nats(_: &NatsSettings, _: &str) -> Result<(), ExportError> {
+    Err(missing("nats"))
+}
+
 #[cfg(feature = "nats")]
 fn start_nats(
     settings: &NatsSettings,
@@ -177,6 +200,16 @@ fn start_nats(
 #[cfg(not(feature = "nats"))]
 fn start_nats(_: &NatsSettings, _: &Arc<Names>, _: Arc<Tally>) -> Result<Box<dyn Stage>, ExportError> {
     Err(missing("nats"))
+}
+
+#[cfg(feature = "kafka")]
+fn check_kafka(settings: &KafkaSettings, output: &str) -> Result<(), ExportError> {
+    kafka::check(settings).map_err(|what| ExportError::Setting { output: output.to_owned(), what })
+}
+
+#[cfg(not(feature = "kafka"))]
+fn check_kafka(_: &KafkaSettings, _: &str) -> Result<(), ExportError> {
+    Err(missing("kafka"))
 }
 
 #[cfg(feature = "kafka")]

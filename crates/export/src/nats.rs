@@ -30,19 +30,7 @@ pub(super) fn start(
     names: &Arc<Names>,
     tally: Arc<Tally>,
 ) -> Result<Export<Topics>, ExportError> {
-    let wrong = |what: String| ExportError::Setting { output: tally.output().to_owned(), what };
-    if settings.subject.is_empty() || settings.subject.contains(|letter: char| " *>\t\r\n".contains(letter)) {
-        return Err(wrong(format!("subject = \"{}\" is not the beginning of a subject", settings.subject)));
-    }
-    let credentials = match settings.credentials.as_os_str().is_empty() {
-        true => None,
-        false => Some(read(&settings.credentials, &tally)?),
-    };
-    if !settings.authorities.as_os_str().is_empty() {
-        let path = settings.authorities.clone();
-        let output = tally.output().to_owned();
-        Authorities::read(&path).map_err(|source| ExportError::Read { output, path, source })?;
-    }
+    let credentials = credentials(settings, tally.output())?;
     let wanted = Wanted {
         what: &settings.what,
         queue: settings.queue,
@@ -54,10 +42,28 @@ pub(super) fn start(
     broker::start(&wanted, nats, tally)
 }
 
-fn read(path: &Path, tally: &Tally) -> Result<String, ExportError> {
-    let failed =
-        |source| ExportError::Read { output: tally.output().to_owned(), path: path.to_owned(), source };
-    std::fs::read_to_string(path).map_err(failed)
+/// Checks the settings of the output with a name; returns its credentials, if it has any.
+///
+/// # Errors
+/// A setting is invalid, or a file cannot be read.
+pub(super) fn credentials(settings: &NatsSettings, output: &str) -> Result<Option<String>, ExportError> {
+    if settings.subject.is_empty() || settings.subject.contains(|letter: char| " *>\t\r\n".contains(letter)) {
+        let what = format!("subject = \"{}\" is not the beginning of a subject", settings.subject);
+        return Err(ExportError::Setting { output: output.to_owned(), what });
+    }
+    let unreadable = |path: &Path| {
+        let (output, path) = (output.to_owned(), path.to_owned());
+        move |source| ExportError::Read { output, path, source }
+    };
+    let (credentials, authorities) = (&settings.credentials, &settings.authorities);
+    let credentials = match credentials.as_os_str().is_empty() {
+        true => None,
+        false => Some(std::fs::read_to_string(credentials).map_err(unreadable(credentials))?),
+    };
+    if !authorities.as_os_str().is_empty() {
+        Authorities::read(authorities).map_err(unreadable(authorities))?;
+    }
+    Ok(credentials)
 }
 
 /// The output's state.

@@ -39,19 +39,7 @@ pub(super) fn start(
     source: Source,
     tally: Arc<Tally>,
 ) -> Result<Export<Sampled>, ExportError> {
-    let endpoint = settings.endpoint.trim_end_matches('/');
-    let poster = |signal: &str, hear: Hear| {
-        let target = Target {
-            url: &format!("{endpoint}/v1/{signal}"),
-            content_type: "application/x-protobuf",
-            token: &settings.token,
-            authorities: &settings.authorities,
-            timeout: Duration::from_millis(settings.timeout_ms.max(1)),
-            hear,
-        };
-        Poster::new(tally.output(), &target)
-    };
-    let (traces, metrics) = (poster("traces", answer::of_traces)?, poster("metrics", answer::of_metrics)?);
+    let [traces, metrics] = posters(settings, tally.output())?;
     let service = Arc::new(Service::new(&settings.instance, seed));
     let reporter = Reporter {
         poster: metrics,
@@ -71,6 +59,26 @@ pub(super) fn start(
         Tracer { poster: traces, service, names, retry, details: Details::default(), work }.run();
     };
     delivery::start_beside(choice, settings.queue, Arc::clone(&tally), work, metrics)
+}
+
+/// Prepares the clients for traces and metrics of the output with a name.
+///
+/// # Errors
+/// A setting is invalid.
+pub(super) fn posters(settings: &OtlpSettings, output: &str) -> Result<[Poster; 2], ExportError> {
+    let endpoint = settings.endpoint.trim_end_matches('/');
+    let poster = |signal: &str, hear: Hear| {
+        let target = Target {
+            url: &format!("{endpoint}/v1/{signal}"),
+            content_type: "application/x-protobuf",
+            token: &settings.token,
+            authorities: &settings.authorities,
+            timeout: Duration::from_millis(settings.timeout_ms.max(1)),
+            hear,
+        };
+        Poster::new(output, &target)
+    };
+    Ok([poster("traces", answer::of_traces)?, poster("metrics", answer::of_metrics)?])
 }
 
 /// Runs the thread of traces.

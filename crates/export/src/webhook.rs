@@ -32,15 +32,7 @@ pub(super) fn start(
     names: &Arc<Names>,
     tally: Arc<Tally>,
 ) -> Result<Export<Wanted>, ExportError> {
-    let target = Target {
-        url: &settings.url,
-        content_type: "application/json",
-        token: &settings.token,
-        authorities: &settings.authorities,
-        timeout: Duration::from_millis(settings.timeout_ms.max(1)),
-        hear: ALL_TAKEN,
-    };
-    let poster = Poster::new(tally.output(), &target)?;
+    let poster = poster(settings, tally.output())?;
     let repeat = Duration::from_secs(settings.repeat_seconds.max(1));
     let collector_url = match settings.collector_url.trim_end_matches('/') {
         "" => api_url.to_owned(),
@@ -57,6 +49,22 @@ pub(super) fn start(
     let wanted = Wanted::new(settings.severity, &settings.kinds);
     let work = move |work| Webhook { poster, retry, format, told: Told::default(), work }.run();
     delivery::start(wanted, settings.queue, tally, work)
+}
+
+/// Prepares the client of the output with a name.
+///
+/// # Errors
+/// A setting is invalid.
+pub(super) fn poster(settings: &WebhookSettings, output: &str) -> Result<Poster, ExportError> {
+    let target = Target {
+        url: &settings.url,
+        content_type: "application/json",
+        token: &settings.token,
+        authorities: &settings.authorities,
+        timeout: Duration::from_millis(settings.timeout_ms.max(1)),
+        hear: ALL_TAKEN,
+    };
+    Poster::new(output, &target)
 }
 
 /// Runs the thread.

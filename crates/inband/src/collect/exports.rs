@@ -50,7 +50,7 @@ impl Outputs {
     }
 }
 
-/// Checks that every output of the settings is built in, before anything is created.
+/// Checks every output of the settings, before anything is created.
 pub(super) fn check(settings: &Settings) -> Result<(), Failure> {
     Exports::check(&settings.exports()).map_err(failure)
 }

@@ -105,6 +105,13 @@ fn doctor_refuses_a_collector_s_settings_as_the_collector_does() {
             "[api]\ntls_certificate = \"a.pem\"\ntls_key = \"b.pem\"\n",
             "cannot use api.tls_certificate = \"a.pem\": ",
         ),
+        ("[[webhook]]\nurl = \"ftp://x\"\n", "webhook-1: url = \"ftp://x\" has to begin with http://"),
+        (
+            "[[webhook]]\nname = \"x\"\nurl = \"http://a\"\n[[webhook]]\nname = \"x\"\nurl = \"http://b\"\n",
+            "two outputs are named \"x\"",
+        ),
+        ("[otlp]\nendpoint = \"x\"\n", "otlp: url = \"x/v1/traces\""),
+        ("[otlp]\nendpoint = \"http://x\"\nauthorities = \"a.pem\"\n", "otlp: cannot read a.pem"),
     ] {
         let folder = Folder::new("doctor-collector").with("collector.toml", text);
         for command in ["doctor --config", "collect -c"] {
@@ -112,6 +119,7 @@ fn doctor_refuses_a_collector_s_settings_as_the_collector_does() {
             assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{command}: {outcome:?}");
             assert!(outcome.stderr.contains(expected), "{command}: {outcome:?}");
         }
+        assert!(!folder.path("inband-data").exists(), "{text}: the store was created before");
     }
     let folder = Folder::new("doctor-collector").with("collector.toml", "[receive]\nlisten = []\n");
     let outcome = folder.run("doctor --json --config collector.toml");
