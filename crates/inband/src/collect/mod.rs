@@ -6,6 +6,7 @@ mod health;
 mod missing;
 mod privileges;
 mod replay;
+mod settings;
 mod summary;
 
 use std::path::{Path, PathBuf};
@@ -14,10 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Error, anyhow};
-use inband::config::ConfigFile;
 use inband_collector::CollectorSettings;
 use inband_export::Stage;
-use inband_model::{NameList, Names};
+use inband_model::Names;
 use inband_server::{
     ApiError, Keep, Listening, Monitor, MonitorParts, Outcome, Pipeline, Reception, ReceptionError, Replay,
     Settings, Stopped,
@@ -34,6 +34,7 @@ use clock::ClockWatch;
 use exports::Outputs;
 use health::Health;
 use replay::{Found, Pace};
+pub(crate) use settings::{name_list, read_checked, read_names};
 
 /// Receive reports of every version, count each of them, keep history and answer questions
 ///
@@ -72,7 +73,7 @@ Examples:
 
 /// Runs the collector to its end.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let settings = read_settings(args.config.as_deref())?;
+    let settings = settings::read(args.config.as_deref())?;
     if args.print_config {
         let text = toml::to_string(&settings).context("cannot write the settings down")?;
         return out::print(&text);
@@ -89,28 +90,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         out::print(&format!("{json}\n"))?;
     }
     trouble.map_or(Ok(()), |trouble| Err(Failure::Work(trouble)))
-}
-
-fn read_settings(path: Option<&Path>) -> Result<Settings, Failure> {
-    match path {
-        None => Ok(Settings::default()),
-        Some(path) => Ok(ConfigFile::read(path)?.parse()?),
-    }
-}
-
-/// Reads `collector.toml` and checks it as far as possible without collecting.
-pub(crate) fn read_checked(path: &Path) -> Result<Settings, Failure> {
-    let settings = read_settings(Some(path))?;
-    exports::check(&settings)?;
-    Ok(settings)
-}
-
-/// Reads `names.toml`; without a file nothing has a name.
-pub(crate) fn read_names(path: &Path) -> Result<Names, Failure> {
-    if path.as_os_str().is_empty() {
-        return Ok(Names::default());
-    }
-    Ok(Names::new(ConfigFile::read(path)?.parse::<NameList>()?))
 }
 
 /// Receives until it is stopped.

@@ -96,11 +96,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         From::OnosTopology(OnosArgs { files }) => {
             let texts = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
             let name = files.iter().map(|file| name(file)).collect::<Vec<_>>().join(", ");
-            list(&name, &onos::names(&texts, &mut notes).with_context(|| name.clone())?)?
+            let names = onos::names(&texts, &mut notes).with_context(|| name.clone())?;
+            list(&name, names, &mut notes)?
         }
         From::DeepinsightTopology(DeepinsightArgs { file }) => {
             let (name, text) = (name(file), read(file)?);
-            list(&name, &deepinsight::names(&text, &mut notes).with_context(|| name.clone())?)?
+            let names = deepinsight::names(&text, &mut notes).with_context(|| name.clone())?;
+            list(&name, names, &mut notes)?
         }
     };
     Stdout::new().write_all(toml.as_bytes()).context("cannot write the output")?;
@@ -122,9 +124,11 @@ fn node(args: &NetcfgArgs, notes: &mut Vec<String>) -> Result<String, Failure> {
     Ok(toml)
 }
 
-/// The names as a file.
-fn list(from: &str, names: &NameList) -> Result<String, Error> {
-    let toml = toml::to_string(names).context("cannot write the names down")?;
+/// The names as a file, in which nothing is named twice.
+fn list(from: &str, mut names: NameList, notes: &mut Vec<String>) -> Result<String, Error> {
+    let dropped = names.keep_last();
+    notes.extend(dropped.iter().map(|repeated| format!("{repeated} is named twice: the last name applies")));
+    let toml = toml::to_string(&names).context("cannot write the names down")?;
     Ok(format!("# Names out of {from}, for `[names] file` of collector.toml.\n\n{toml}"))
 }
 
@@ -138,7 +142,11 @@ fn identify(netcfg: &Netcfg, args: &NetcfgArgs, notes: &mut Vec<String>) -> Resu
     let device = match (&args.device, netcfg.devices.as_slice()) {
         (Some(name), devices) => {
             Some(devices.iter().find(|device| device.name == *name).ok_or_else(|| {
-                Failure::usage(format!("--device {name}: the file has no such device, only: {}", names()))
+                let others = match devices {
+                    [] => "it has none".to_owned(),
+                    _ => format!("only: {}", names()),
+                };
+                Failure::usage(format!("--device {name}: the file has no such device, {others}"))
             })?)
         }
         (None, [device]) => Some(device),

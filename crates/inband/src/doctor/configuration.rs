@@ -9,11 +9,11 @@ mod node;
 use std::path::Path;
 
 use inband::config::ConfigFile;
-use inband_model::NameList;
 use toml::{Table, Value};
 
 use super::finding::{Area, Finding};
 use super::kernel::System;
+use crate::collect::name_list;
 use crate::failure::Failure;
 
 /// What a file configures.
@@ -85,7 +85,7 @@ impl Kind {
 }
 
 fn names(file: &ConfigFile) -> Result<Vec<Finding>, Failure> {
-    let names: NameList = file.parse()?;
+    let names = name_list(file)?;
     let found = format!(
         "{} nodes, {} interfaces, {} hosts, {} subnets",
         names.nodes.len(),

@@ -161,6 +161,32 @@ fn settings_are_not_printed_as_json() {
 }
 
 #[test]
+fn values_out_of_their_range_are_refused() {
+    for (text, message) in [
+        (
+            "[ledger]\nreorder_window = 1\n",
+            "collector.toml:2:18: ledger.reorder_window is 1, expected 64 to 65536",
+        ),
+        (
+            "[receive]\nqueue_bytes = 0\n",
+            "collector.toml:2:15: receive.queue_bytes is 0, expected at least 65536",
+        ),
+        ("[names]\nfile = \"names.toml\"\n", "names.toml:1:1: [[host]] 10.0.0.1 is given twice"),
+    ] {
+        let host = "[[host]]\naddress = \"10.0.0.1\"\nname = \"x\"\n";
+        let folder = Folder::new("collect-ranges")
+            .with("collector.toml", text)
+            .with("names.toml", format!("{host}{host}"));
+        for command in ["collect -c", "doctor --config"] {
+            let outcome = folder.run(&format!("{command} collector.toml"));
+            assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{command}: {outcome:?}");
+            assert!(outcome.stderr.contains(message), "{command}: {}", outcome.stderr);
+        }
+        assert!(!folder.path("inband-data").exists(), "{text}");
+    }
+}
+
+#[test]
 fn a_mistake_names_the_line_and_the_nearest_key() {
     let folder = Folder::new("collect-mistake");
     std::fs::write(folder.path("collector.toml"), "[receive]\nlisten = []\nworker = 2\n").unwrap();

@@ -52,6 +52,27 @@ fn a_topology_of_deepinsight_names_what_the_collector_shows() {
 }
 
 #[test]
+fn a_thing_that_a_topology_names_twice_has_its_last_name() {
+    let host = |name: &str| json!({ "ip": "192.0.2.1", "name": name });
+    let topology = json!({ "hosts": [host("first"), host("last")] });
+    let folder = Folder::new("convert-twice").with("topology.json", topology.to_string());
+
+    let converted = folder.run("convert deepinsight-topology topology.json");
+
+    assert_eq!(converted.stderr, "note: [[host]] 192.0.2.1 is named twice: the last name applies\n");
+    let names: toml::Value = toml::from_str(&converted.stdout).unwrap();
+    let expected = json!({ "host": [{ "address": "192.0.2.1", "name": "last" }] });
+    assert_eq!(serde_json::to_value(&names).unwrap(), expected);
+}
+
+#[test]
+fn a_device_of_a_file_without_devices_is_refused_in_words() {
+    let folder = Folder::new("convert-no-device").with("netcfg.json", "{\"apps\":{}}");
+    let converted = folder.run("convert onos-netcfg netcfg.json --device X --node-id 1");
+    assert!(!converted.stderr.contains("only: \n"), "{}", converted.stderr);
+}
+
+#[test]
 fn what_onos_says_in_several_files_is_put_together() {
     let netcfg = json!({
         "devices": {
