@@ -28,6 +28,22 @@ impl LinkType {
     pub const LINUX_SLL2: Self = Self(276);
     /// The numbers Linux and the BSDs used for raw IP before 101 was assigned.
     const RAW_OLD: [Self; 2] = [Self(12), Self(14)];
+
+    /// Whether [`start`] finds packets in its frames.
+    #[must_use]
+    pub fn is_known(self) -> bool {
+        let known = [
+            Self::NULL,
+            Self::ETHERNET,
+            Self::RAW,
+            Self::LOOP,
+            Self::LINUX_SLL,
+            Self::IPV4,
+            Self::IPV6,
+            Self::LINUX_SLL2,
+        ];
+        known.contains(&self) || Self::RAW_OLD.contains(&self)
+    }
 }
 
 impl fmt::Display for LinkType {

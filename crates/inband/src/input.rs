@@ -53,11 +53,16 @@ impl Input {
         Ok(Self { name, stop, is_file, reader })
     }
 
+    /// Checks whether to go on to `next`, the record just read.
+    ///
     /// # Errors
     /// The capture is a file, and is not to be read to its end. A pipe ends where it is to stop.
-    pub(crate) fn check_stopped(&self) -> Result<(), Error> {
-        let is_cut = self.is_file && self.stop.load(Ordering::Relaxed);
-        if is_cut { Err(anyhow!("{}: stopped before its end", self.name)) } else { Ok(()) }
+    pub(crate) fn check_stopped(&self, next: &Record) -> Result<(), Error> {
+        if self.is_file && self.stop.load(Ordering::Relaxed) {
+            let last = next.number.saturating_sub(1);
+            return Err(anyhow!("{}: stopped after packet {last}, before its end", self.name));
+        }
+        Ok(())
     }
 
     /// Reads the next record; returns false at the end.

@@ -21,6 +21,7 @@ mod stdout;
 mod switch;
 mod top;
 mod trace;
+mod unread;
 
 use std::process::ExitCode;
 

@@ -13,6 +13,19 @@ fn links_without_a_header_start_with_the_packet() {
 }
 
 #[test]
+fn a_link_type_is_known_where_a_packet_is_found_behind_it() {
+    // IP behind each kind of header: a family, an EtherType in front, or one behind other fields.
+    let mut cooked = [0; 32];
+    cooked[14..16].copy_from_slice(&[0x08, 0x00]);
+    let frames = [&[2, 0, 0, 0][..], &[0, 0, 0, 2], &[&[0x08, 0x00][..], &[0; 30]].concat(), &cooked];
+    for number in 0..=u16::MAX {
+        let link_type = LinkType(number);
+        let is_found = frames.iter().any(|frame| start(link_type, frame).is_some());
+        assert_eq!(link_type.is_known(), is_found, "{link_type}");
+    }
+}
+
+#[test]
 fn cooked_frames_start_after_their_header_when_they_carry_ip() {
     let mut sll = [0xa5; 17];
     sll[14..16].copy_from_slice(&[0x08, 0x00]);

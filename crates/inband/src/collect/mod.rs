@@ -179,7 +179,8 @@ fn replay(
     let outcome = pipeline.stop().ok_or_else(|| anyhow!("the collector has failed"))?;
     let missing = missing::text(&outcome.ledger, store.as_deref());
     close(store);
-    if found == Found::default() {
+    let unread = found.unread.report(&capture.display().to_string());
+    if unread.is_ok() && found.datagrams == 0 && found.fragmented == 0 {
         note!("note: {} holds no datagram to a port of reports", capture.display());
     }
     if found.fragmented > 0 {
@@ -189,7 +190,10 @@ fn replay(
     let incomplete = missing.map(|missing| anyhow!("the replay is incomplete: {missing}"));
     Ok((
         outcome,
-        [read.err(), incomplete].into_iter().flatten().reduce(|read, missing| anyhow!("{read:#}; {missing}")),
+        [read.err(), unread.err(), incomplete]
+            .into_iter()
+            .flatten()
+            .reduce(|read, missing| anyhow!("{read:#}; {missing:#}")),
     ))
 }
 

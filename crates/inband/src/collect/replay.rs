@@ -11,6 +11,7 @@ use inband_server::Replay;
 use inband_wire::layers::{Fragment, Layers, Strictness};
 
 use crate::input::Input;
+use crate::unread::Unread;
 
 /// How fast a capture is replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub(super) struct Found {
     pub(super) datagrams: u64,
     /// Datagrams in fragments, which are not reassembled.
     pub(super) fragmented: u64,
+    /// Packets of unknown link types.
+    pub(super) unread: Unread,
 }
 
 /// A datagram to one of the ports.
@@ -41,7 +44,8 @@ enum Datagram<'a> {
 /// Feeds every datagram to one of the ports into the replay, and counts them in `found`.
 ///
 /// # Errors
-/// The capture cannot be read to its end; the records before the error have been fed.
+/// The capture cannot be read to its end, or is a file and `stop` was set before its end; the records before
+/// that have been fed.
 pub(super) fn replay(
     input: &mut Input,
     ports: &[u16],
@@ -52,7 +56,12 @@ pub(super) fn replay(
 ) -> Result<(), Error> {
     let mut record = Record::default();
     let mut clock = None;
-    while !stop.load(Ordering::Relaxed) && input.read_record(&mut record)? {
+    while input.read_record(&mut record)? {
+        input.check_stopped(&record)?;
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        found.unread.note(&record);
         let (from, to, payload) = match datagram(&record, ports) {
             Some(Datagram::Whole(from, to, payload)) => (from, to, payload),
             Some(Datagram::Fragmented) => {

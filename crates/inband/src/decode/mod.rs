@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::input::{Input, is_dash};
 use crate::note::note;
 use crate::stdout::Stdout;
+use crate::unread::Unread;
 use options::OptionsArgs;
 use packet::Packet;
 
@@ -50,24 +51,26 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let result = decode(&mut input, &options, args.json, live, &mut out);
     // Packets read before an error are shown before the error.
     out.flush().context(WRITE)?;
-    let (packets, shown) = result?;
+    let (packets, shown, unread) = result?;
+    unread.report(&input.name)?;
     if shown == 0 {
         note!("{}: {packets} packets read, none with INT or a telemetry report", input.name);
     }
     Ok(())
 }
 
-/// Returns how many packets were read, and how many of them were shown.
+/// Returns how many packets were read, how many of them were shown, and which have an unknown link type.
 fn decode(
     input: &mut Input,
     options: &Options,
     json: bool,
     live: bool,
     out: &mut impl Write,
-) -> Result<(u64, u64), Error> {
+) -> Result<(u64, u64, Unread), Error> {
     let mut record = Record::default();
-    let mut shown = 0;
+    let (mut shown, mut unread) = (0, Unread::default());
     while input.read_record(&mut record)? {
+        unread.note(&record);
         let Some(packet) = Packet::read(&record, options) else { continue };
         shown += 1;
         if json { packet.write_json(out) } else { packet.write_text(out) }.context(WRITE)?;
@@ -75,7 +78,7 @@ fn decode(
             out.flush().context(WRITE)?;
         }
     }
-    Ok((record.number, shown))
+    Ok((record.number, shown, unread))
 }
 
 const WRITE: &str = "cannot write the output";

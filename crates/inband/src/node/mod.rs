@@ -83,7 +83,7 @@ impl Way {
         let mut record = Record::default();
         let mut buffer = Vec::new();
         while input.read_record(&mut record)? {
-            input.check_stopped()?;
+            input.check_stopped(&record)?;
             self.make_probes(&record, input.interfaces(), node, outputs)?;
             self.reloads.apply_before(record.number, node)?;
             // Merged reports whose time was up left before this packet arrived.

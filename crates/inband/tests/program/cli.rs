@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use inband_capture::{ByteOrder, Format, Interface, LinkType, Record, Writer};
 
 use crate::folder::Folder;
 
@@ -102,6 +103,52 @@ fn a_capture_without_int_says_so() {
     let outcome = folder.run(&format!("decode {options} int.pcap"));
     assert_eq!((outcome.code, outcome.stdout.as_str()), (0, ""));
     assert_eq!(outcome.stderr, "int.pcap: 5 packets read, none with INT or a telemetry report\n");
+}
+
+#[test]
+fn a_capture_of_a_link_type_that_is_not_known_gives_1_and_names_it() {
+    let mut file = vector("report_v2_0.pcap");
+    // The link type of a pcap file.
+    file[20..24].copy_from_slice(&147_u32.to_le_bytes());
+    let folder =
+        Folder::new("link-type").with("other.pcap", &file).with("collector.toml", "[store]\npath = \"\"\n");
+    let message = "error: other.pcap: 8 packets of link type 147, which is not known: nothing was read\n";
+
+    let decoded = folder.run("decode --json other.pcap");
+    let collected = folder.run("collect -c collector.toml --read other.pcap");
+
+    assert_eq!((decoded.code, decoded.stdout.as_str(), decoded.stderr.as_str()), (1, "", message));
+    assert_eq!(collected.code, 1, "{collected:?}");
+    assert!(collected.stderr.ends_with(message), "{}", collected.stderr);
+    assert!(!collected.stderr.contains("holds no datagram"), "{}", collected.stderr);
+}
+
+#[test]
+fn packets_of_a_link_type_that_is_not_known_are_noted_beside_others() {
+    let interfaces =
+        [LinkType(147), LinkType::ETHERNET].map(|link_type| Interface { link_type, ..Interface::default() });
+    let mut writer = Writer::new(Vec::new(), Format::Pcapng { order: ByteOrder::Little }).unwrap();
+    for (number, link_type) in (1..).zip([LinkType(147), LinkType::ETHERNET, LinkType(147)]) {
+        let record = Record {
+            number,
+            interface: usize::from(link_type == LinkType::ETHERNET),
+            link_type,
+            original_length: 60,
+            data: vec![0; 60],
+            ..Record::default()
+        };
+        writer.write_record(&record, &interfaces).unwrap();
+    }
+    let folder = Folder::new("link-types").with("both.pcapng", writer.finish().unwrap());
+
+    let outcome = folder.run("decode both.pcapng");
+
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (0, ""), "{outcome:?}");
+    assert_eq!(
+        outcome.stderr,
+        "note: both.pcapng: 2 of 3 packets not read: link type 147 is not known\n\
+         both.pcapng: 3 packets read, none with INT or a telemetry report\n"
+    );
 }
 
 #[test]

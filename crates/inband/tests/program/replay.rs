@@ -76,6 +76,35 @@ fn a_replay_to_a_full_disk_fails_and_says_how_much_is_not_stored() {
     assert!(outcome.stderr.contains(&missing), "{}", outcome.stderr);
 }
 
+#[test]
+fn a_replay_stopped_by_a_signal_gives_1_and_says_after_which_packet() {
+    let folder = Folder::new("replay-stopped")
+        .with("reports.pcap", capture(8, Duration::from_secs(80)))
+        .with("collector.toml", "[store]\npath = \"\"\n[jsonl]\npath = \"lines\"\n");
+    let mut replay = folder
+        .command("collect -c collector.toml --read reports.pcap --recorded-speed --json")
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The outputs start behind the signal handlers.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !folder.path("lines").exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let id = replay.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let ended = replay.try_wait();
+    let outcome = Outcome::of(replay.wait_with_output().unwrap());
+
+    assert!(ended.is_ok());
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    let [received] = counts(&outcome, ["received"]);
+    assert!(received < 8, "{}", outcome.stdout);
+    let message = format!("error: reports.pcap: stopped after packet {received}, before its end");
+    assert!(outcome.stderr.contains(&message), "{}", outcome.stderr);
+}
+
 /// A capture of reports of node 7 at equal distances.
 fn capture(reports: u32, length: Duration) -> Vec<u8> {
     let mut capture = [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();

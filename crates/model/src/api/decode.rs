@@ -91,7 +91,7 @@ pub struct CaptureQuestion {
 /// The reports of a capture.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DecodedCapture {
-    /// Number of packets that could be read.
+    /// Number of packets of the capture, up to where it can be read.
     pub packets: u64,
     /// Number of these packets that hold a datagram to the report port.
     pub datagrams: u64,
@@ -99,7 +99,8 @@ pub struct DecodedCapture {
     pub reports: Vec<CapturedReport>,
     /// Value of `packet` for the next page; null at the end.
     pub next: Option<u64>,
-    /// Why the rest of the capture could not be read; null if all of it was.
+    /// Why packets of the capture could not be read: it ends too early, or has a link type that is not known;
+    /// null if all of them were.
     pub error: Option<String>,
 }
 

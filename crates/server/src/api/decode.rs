@@ -5,7 +5,7 @@ use axum::body::Bytes;
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
-use inband_capture::{Link, Reader, Record, start};
+use inband_capture::{Link, LinkType, Reader, Record, start};
 use inband_collector::ReportName;
 use inband_explain::{datagram, explain};
 use inband_model::api::{CaptureQuestion, CapturedReport, DecodeQuestion, DecodeStart, DecodedCapture};
@@ -43,16 +43,25 @@ fn capture(bytes: &[u8], question: &CaptureQuestion) -> Result<DecodedCapture, S
     let first = question.packet.unwrap_or(1);
     let limit = question.limit.unwrap_or(DEFAULT_LIMIT) as usize;
     let (mut found, mut record) = (DecodedCapture::default(), Record::default());
+    let mut unknown: Option<(LinkType, u64)> = None;
     loop {
         match reader.read_record(&mut record) {
             Ok(true) => {}
-            Ok(false) => return Ok(found),
+            Ok(false) => {
+                found.error = unknown.map(|(first, count)| {
+                    format!("{first} is not known: {count} of {} packets were not read", found.packets)
+                });
+                return Ok(found);
+            }
             Err(error) => {
                 found.error = Some(error.to_string());
                 return Ok(found);
             }
         }
         found.packets = record.number;
+        if !record.link_type.is_known() {
+            unknown.get_or_insert((record.link_type, 0)).1 += 1;
+        }
         let Some(report) = captured(&record, port) else { continue };
         found.datagrams += 1;
         if record.number < first {

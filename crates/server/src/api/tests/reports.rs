@@ -146,6 +146,20 @@ fn the_reports_of_a_capture_are_decoded() {
     assert_eq!(post(&system, "/api/v1/decode", &vec![0; (4 << 20) + 1]).0, 413);
 }
 
+#[test]
+fn a_capture_of_an_unknown_link_type_is_named_beside_its_number_of_packets() {
+    let system = System::start("");
+    let mut file =
+        capture(Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 1 }, 2);
+    // The link type of a pcap file.
+    file[20..24].copy_from_slice(&147_u32.to_le_bytes());
+
+    let (status, found) = post(&system, "/api/v1/decode", &file);
+
+    assert_eq!((status, &found["packets"], &found["datagrams"]), (200, &json!(4), &json!(0)), "{found}");
+    assert_eq!(found["error"], "link type 147 is not known: 4 of 4 packets were not read");
+}
+
 const PCAPNG: Format = Format::Pcapng { order: ByteOrder::Little };
 
 /// A capture in which every second packet is a report.
