@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use inband_wire::report::group::MAX_HW_ID;
 
-use crate::config::{EncapsulationKind, Icmp, IntVersion, Layer, NodeConfig};
+use crate::config::{EncapsulationKind, Icmp, IntVersion, Layer, NodeConfig, WatchEntry};
 use crate::earlier;
 use crate::error::ConfigError;
 use crate::{dialect, report_version, smart};
@@ -22,6 +22,8 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     ranges(config)?;
     sessions(config)?;
     smart::check(&config.smart)?;
+    config.offline.check()?;
+    config.watchlist.iter().try_for_each(WatchEntry::check)?;
     dialect::check(config)?;
     earlier::check(config)?;
     icmp(config)?;
@@ -131,6 +133,10 @@ fn ranges(config: &NodeConfig) -> Result<(), ConfigError> {
         return Err(ConfigError::out_of_range("report.path_mtu", config.report.path_mtu, expected));
     }
     let collector = config.report.collector;
+    if collector.port() == 0 {
+        let expected = "an address with a port from 1 to 65535";
+        return Err(ConfigError::out_of_range("report.collector", collector, expected));
+    }
     if collector.is_ipv4() != config.report.source().is_ipv4() {
         let expected = "an address of the collector's IP version";
         return Err(ConfigError::out_of_range("report.source_address", config.report.source(), expected));

@@ -308,6 +308,74 @@ fn node_notes_a_reload_that_comes_to_nothing() {
 }
 
 #[test]
+fn node_refuses_values_that_no_packet_can_have() {
+    let cases = [
+        (
+            "[offline]\nqueue_occupancy = 16777216",
+            "offline.queue_occupancy is 16777216, expected 0 to 16777215",
+        ),
+        ("[offline]\nbuffer_occupancy = 16777216", "offline.buffer_occupancy is 16777216, expected 0 to"),
+        (
+            "[[offline.packets]]\nfrom = 1\nqueue_occupancy = 16777216",
+            "queue_occupancy is 16777216, expected",
+        ),
+        ("[[offline.packets]]\nfrom = 0", "offline.packets.from is 0, expected 1, the first packet, or more"),
+        ("[[offline.packets]]\nfrom = 3\nto = 2", "offline.packets.to is 2, expected 3, `from`, or more"),
+        (
+            "[[watch]]\nsource = \"10.0.0.0/8\"\ndestination = \"2001:db8::/32\"",
+            "watch.destination is a prefix of IPv6, expected the IP version of watch.source",
+        ),
+        (
+            "[[watch]]\ndestination = \"2001:db8::/32\"\neither = \"10.0.0.0/8\"",
+            "watch.either is a prefix of IPv4, expected the IP version of watch.destination",
+        ),
+        (
+            "[report]\ncollector = \"127.0.0.1:0\"",
+            "report.collector is 127.0.0.1:0, expected an address with a port from 1 to 65535",
+        ),
+        ("[[report.session]]\ncollector = \"127.0.0.1:0\"", "report.collector is 127.0.0.1:0, expected"),
+    ];
+    let run = |text: &str| {
+        let folder = Folder::new("impossible-values")
+            .with("node.toml", format!("{NODE}\n{text}\n"))
+            .with("in.pcap", vector("int_v2_1.pcap"));
+        folder.run("node -c node.toml --read in.pcap --write out --ingress 1 --egress 2")
+    };
+    for (text, message) in cases {
+        let outcome = run(text);
+        assert_eq!(outcome.code, 2, "{text}: {outcome:?}");
+        assert!(outcome.stderr.contains(message), "{text}: {}", outcome.stderr);
+    }
+    for text in [
+        "[offline]\nqueue_occupancy = 0xffffff\n[[offline.packets]]\nfrom = 1\nto = 1",
+        "[[watch]]\nsource = \"2001:db8::/32\"\ndestination = \"::/0\"\neither = \"2001:db8::1\"",
+        "[report]\ncollector = \"127.0.0.1:1\"",
+    ] {
+        assert_eq!(run(text).code, 0, "{text}");
+    }
+}
+
+#[test]
+fn domain_metadata_without_a_placement_is_source_only() {
+    let packets = |placement: &str| {
+        let node = format!(
+            "{NODE}\n[[watch]]\n[source.domain]\nid = 1\ninstructions = [0]\n[[domain]]\nid = 1\n\
+             [[domain.metadata]]\nbit = 0\nvalue = \"a61af6b1\"\n{placement}\n"
+        );
+        let folder =
+            Folder::new("placement").with("node.toml", node).with("in.pcap", vector("report_v2_0.pcap"));
+        let outcome = folder.run("node -c node.toml --read in.pcap --write out --ingress 1 --egress 2");
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        folder.read("out")
+    };
+
+    let default = packets("");
+
+    assert_eq!(default, packets("placement = \"source-only\""));
+    assert_ne!(default, packets("placement = \"every-hop\""));
+}
+
+#[test]
 fn host_refuses_key_files_without_a_secret_and_notes_short_ones() {
     let host = |keys: &str| format!("[node]\nid = 1\n[host]\ndevices = [\"no-such-device\"]\n{keys}\n");
     let folder = Folder::new("host-keys")

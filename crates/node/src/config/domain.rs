@@ -33,7 +33,8 @@ pub struct DomainMetadata {
     /// Length, words; default 1.
     #[serde(default = "one_word")]
     pub words: u8,
-    /// The node that inserts it, and where.
+    /// The node that inserts it, and where; default `source-only`.
+    #[serde(default)]
     pub placement: Placement,
     /// Which nodes report it, if a source inserts it into INT-MX packets; default `all-nodes`.
     #[serde(default)]
@@ -47,10 +48,11 @@ pub struct DomainMetadata {
 }
 
 /// Which node inserts domain-specific metadata, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// INT-MD: the source, at the bottom of the stack.
+    #[default]
     SourceOnly,
     /// INT-MD: every hop, after its baseline metadata.
     EveryHop,

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::InstructionList;
+use crate::error::ConfigError;
 
 /// `[offline]`: stands in for the device when packets come from a capture file.
 #[derive(Clone, Debug, Deserialize)]
@@ -40,6 +41,44 @@ impl Default for OfflineConfig {
         }
     }
 }
+
+impl OfflineConfig {
+    /// # Errors
+    /// An occupancy of more than 24 bits, or packets that are none.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        let occupancies = [
+            ("offline.queue_occupancy", Some(self.queue_occupancy)),
+            ("offline.buffer_occupancy", Some(self.buffer_occupancy)),
+        ];
+        let of_packets =
+            |packets: &OfflinePackets| ("offline.packets.queue_occupancy", packets.queue_occupancy);
+        for (key, occupancy) in occupancies.into_iter().chain(self.packets.iter().map(of_packets)) {
+            if let Some(occupancy) = occupancy.filter(|occupancy| *occupancy > MAX_OCCUPANCY) {
+                return Err(ConfigError::out_of_range(key, occupancy, format!("0 to {MAX_OCCUPANCY}")));
+            }
+        }
+        for OfflinePackets { from, to, .. } in &self.packets {
+            if *from == 0 {
+                return Err(ConfigError::out_of_range(
+                    "offline.packets.from",
+                    0,
+                    "1, the first packet, or more",
+                ));
+            }
+            if let Some(to) = to.filter(|to| to < from) {
+                return Err(ConfigError::out_of_range(
+                    "offline.packets.to",
+                    to,
+                    format!("{from}, `from`, or more"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// 24 bits.
+const MAX_OCCUPANCY: u32 = 0x00ff_ffff;
 
 /// `[[offline.packets]]`: overrides for a range of packets; for each key, the last entry that matches a
 /// packet and has the key applies.

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 
 use super::Actions;
+use crate::error::ConfigError;
 
 /// `[[watch]]`: one entry of the flow watchlist; all keys that are present must match.
 ///
@@ -63,6 +64,29 @@ impl Default for WatchEntry {
             priority: 0,
         }
     }
+}
+
+impl WatchEntry {
+    /// # Errors
+    /// Prefixes of both IP versions, which no packet matches.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        let (source, destination, either) = (self.source, self.destination, self.either);
+        let prefixes =
+            [("watch.source", source), ("watch.destination", destination), ("watch.either", either)];
+        let mut given = prefixes.into_iter().filter_map(|(key, prefix)| Some((key, prefix?.address())));
+        let Some((first, address)) = given.next() else { return Ok(()) };
+        match given.find(|(_, other)| other.is_ipv4() != address.is_ipv4()) {
+            Some((key, other)) => {
+                let expected = format!("the IP version of {first}: no packet matches both");
+                Err(ConfigError::out_of_range(key, format!("a prefix of {}", version(other)), expected))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+const fn version(address: IpAddr) -> &'static str {
+    if address.is_ipv4() { "IPv4" } else { "IPv6" }
 }
 
 fn dscp<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
