@@ -23,7 +23,7 @@ use std::time::Duration;
 use inband_collector::CollectorSettings;
 use inband_export::Stage;
 use inband_model::{NameList, Names};
-use inband_store::{Store, StoreSettings};
+use inband_store::{Store, StoreError, StoreSettings};
 use inband_testkit::{inner_only, md_frame, report_group};
 use serde_json::{Value, json};
 
@@ -278,8 +278,34 @@ struct System {
     _pipeline: Pipeline,
     _api: Api,
     address: SocketAddr,
-    folder: std::path::PathBuf,
     sent: AtomicU32,
+    /// The last field: its folder is removed when nothing writes to it any more.
+    folder: Place,
+}
+
+/// The folder of a history, removed on drop; empty: none.
+struct Place(std::path::PathBuf);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.0.as_os_str().is_empty() {
+            // A store writes a removed folder anew, and threads may hold it for a moment longer.
+            drop(open_store(&self.0).map(Store::close));
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+}
+
+/// Opens the history in a folder, once its previous writer has released it.
+fn open_store(folder: &std::path::Path) -> Result<Store, StoreError> {
+    let open = || Store::open(StoreSettings { path: folder.to_owned(), ..StoreSettings::default() });
+    let begun = std::time::Instant::now();
+    let mut opened = open();
+    while opened.is_err() && begun.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+        opened = open();
+    }
+    opened
 }
 
 impl System {
@@ -296,16 +322,9 @@ impl System {
         System::start_in(folder, settings)
     }
 
-    /// Starts with the history in a folder, once its previous writer has released it.
+    /// Starts with the history in a folder.
     fn start_in(folder: std::path::PathBuf, settings: ApiSettings) -> System {
-        let open = || Store::open(StoreSettings { path: folder.clone(), ..StoreSettings::default() });
-        let begun = std::time::Instant::now();
-        let mut opened = open();
-        while opened.is_err() && begun.elapsed() < Duration::from_secs(20) {
-            std::thread::sleep(Duration::from_millis(20));
-            opened = open();
-        }
-        let store = Arc::new(opened.unwrap());
+        let store = Arc::new(open_store(&folder).unwrap());
         let keep: Box<dyn Stage> = Box::new(Keep::new(Arc::clone(&store)));
         System::start_of(folder, settings, store, vec![keep])
     }
@@ -331,12 +350,13 @@ impl System {
         let names = Arc::new(Names::new(names));
         let api = Api::start(listening, pipeline.asker(), Some(archive), live, Some(windows), names).unwrap();
         let address = api.address();
-        System { reception, _pipeline: pipeline, _api: api, address, folder, sent: AtomicU32::new(0) }
+        let (sent, folder) = (AtomicU32::new(0), Place(folder));
+        System { reception, _pipeline: pipeline, _api: api, address, sent, folder }
     }
 
     /// Stops it, and starts another one with its history.
     fn restart(mut self) -> System {
-        let folder = std::mem::take(&mut self.folder);
+        let folder = std::mem::take(&mut self.folder.0);
         drop(self);
         System::start_in(folder, ApiSettings::default())
     }
@@ -405,11 +425,14 @@ impl System {
     }
 }
 
-impl Drop for System {
-    fn drop(&mut self) {
-        // A folder that was taken belongs to another system.
-        if !self.folder.as_os_str().is_empty() {
-            let _ = std::fs::remove_dir_all(&self.folder);
-        }
-    }
+#[test]
+fn a_system_leaves_no_folder_behind() {
+    let system = System::start("");
+    let folder = system.folder.0.clone();
+    system.report(3);
+    system.wait_for("/api/v1/ledger", |ledger| ledger["total"]["stored"] == 3);
+
+    drop(system);
+
+    assert!(!folder.exists());
 }
