@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The Node ID of an INT node, unique in its INT domain.
+/// The Node ID of an INT node, unique in its INT domain; 4294967295 for nodes that do not report theirs.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+
 use inband_capture::{ByteOrder, Format, Interface, LinkType, Record, Writer};
 
 use crate::folder::Folder;
