@@ -74,6 +74,12 @@ pub(crate) fn correct_checksum(bytes: &mut [u8], layers: &Layers, change: &Chang
     }
 }
 
+/// The checksum of the TCP, UDP or GRE header; `None` where there is none.
+#[cold]
+pub(crate) fn l4_checksum(bytes: &mut [u8], layers: &Layers) -> Option<u16> {
+    l4_checksum_mut(bytes, layers).map(|field| field.get())
+}
+
 /// The checksum field of the TCP, UDP or GRE header; `None` where there is none.
 #[inline]
 pub(crate) fn l4_checksum_mut<'a>(bytes: &'a mut [u8], layers: &Layers) -> Option<&'a mut U16> {

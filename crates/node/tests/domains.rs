@@ -3,11 +3,13 @@
 
 mod support;
 
-use inband_node::config::{EncapsulationKind, Instruction, Mode, NodeConfig, UnknownInstructions};
+use inband_node::config::{
+    ChecksumUpdate, EncapsulationKind, Instruction, Mode, MtuAction, NodeConfig, UnknownInstructions,
+};
 use inband_node::{Node, Outcome};
 use inband_wire::int::Md;
 
-use support::{checksum_is_right, locate, md, node_config, stack, tcp_frame, through};
+use support::{checksum_is_right, frame, locate, md, node_config, stack, tcp, tcp_frame, through, udp};
 
 fn config(id: u32, edges: (bool, bool)) -> NodeConfig {
     let mut config = node_config(id, edges, EncapsulationKind::Dscp, Mode::Md);
@@ -68,6 +70,42 @@ fn a_transit_hop_pads_a_domain_it_does_not_know_or_adds_nothing_as_configured() 
     assert_eq!(stack(&padded)[..12], expected);
     assert_eq!(skipped, before);
     assert_eq!(skipping.counters().get(Outcome::UnknownDomain), 1);
+}
+
+#[test]
+fn the_complement_covers_the_ds_flags_that_a_hop_sets() {
+    // int-2.1/checksum-04, int-2.1/transit-04
+    let mut source = config(1, (true, false));
+    known(&mut source, "0x000000aa");
+    source.source.domain = Some(support::source_domain(0x5453, &[0, 1]));
+    let originals = [
+        (frame(false, 6, &tcp(false, &[], b"payload")), 16),
+        (frame(false, 17, &udp(false, 7, b"payload")), 6),
+        (frame(true, 17, &udp(true, 7, b"payload")), 6),
+    ];
+    for (original, checksum) in originals {
+        let before = through(&mut Node::new(&source).unwrap(), &original).unwrap();
+        // With the smaller MTU the hop reports the stack, removes it and adds its own metadata.
+        for (mtu, added) in [(9000, 12), (u32::try_from(before.len() - 14).unwrap(), 0)] {
+            let mut config = config(2, (false, false));
+            known(&mut config, "0x000000bb");
+            config.domains[0].set_flags = 0x00f1;
+            config.checksum.update = ChecksumUpdate::Complement;
+            config.mtu.action = MtuAction::IntermediateReport;
+            config.interfaces[1].mtu = mtu;
+            let mut node = Node::new(&config).unwrap();
+
+            let after = through(&mut node, &before).unwrap();
+
+            assert_eq!(node.counters().get(Outcome::Pushed), 1);
+            assert_eq!(after.len(), before.len() + added);
+            assert_eq!(md(&after).0.ds_flags(), 0x00f1);
+            let at = support::layers(&after).l4 + checksum;
+            assert_eq!(after[at..at + 2], before[at..at + 2], "the L4 checksum stays");
+            assert_ne!(stack(&after)[8..12], [0xff; 4]);
+            assert!(checksum_is_right(&after));
+        }
+    }
 }
 
 #[test]

@@ -106,8 +106,9 @@ impl Node {
         header: &MdHeader,
     ) -> Outcome {
         let is_sink = visit.hop.egress.edge;
+        let mut arrived = None;
         if !is_sink && header.domain_specific_id() != 0 {
-            self.set_flags(frame, visit, &location, header.domain_specific_id());
+            arrived = self.set_flags(frame, visit, &location, header.domain_specific_id());
         }
         if !is_sink || self.profile.sink_metadata == SinkMetadata::Stack {
             let values = match header.domain_specific_id() {
@@ -132,11 +133,15 @@ impl Node {
             if let Some(outcome) = pushed.filter(|outcome| *outcome != Outcome::IntermediateReport) {
                 self.counters.count(outcome);
             }
+            if let Some(before) = arrived.filter(|_| pushed == Some(Outcome::Pushed)) {
+                let (bytes, choices) = (frame.bytes_mut(), self.profile.choices);
+                transit::restore_checksum(bytes, &visit.layers, &location, header, before, choices);
+            }
             if self.profile.path_mtu.is_on() && !is_sink {
                 self.consider_md(frame, visit, &location, header, pushed);
             }
             if pushed == Some(Outcome::IntermediateReport) {
-                self.relieve(frame, visit, &mut location, header, &values);
+                self.relieve(frame, visit, &mut location, header, &values, arrived);
             }
         }
         if is_sink { self.end_md(frame, visit, &location, header) } else { Outcome::Transit }
@@ -144,6 +149,8 @@ impl Node {
 
     /// Reports the stack collected so far and restarts it with this node's metadata, or sets M if no session
     /// accepts the report: what is not reported stays in the packet.
+    ///
+    /// `arrived` is the L4 checksum on arrival, `None` if the packet has not changed since.
     // int-2.1/mtu-05, int-2.1/mtu-06, report-2.0/individual-11
     #[cold]
     fn relieve(
@@ -153,12 +160,13 @@ impl Node {
         location: &mut Location,
         header: &MdHeader,
         values: &ValueContext,
+        arrived: Option<u16>,
     ) {
         if !self.report(frame.bytes(), visit, Some(location), &Asked::nothing_yet()) {
             return self.counters.count(transit::exceed_mtu(frame, &visit.layers, location));
         }
         self.counters.count(Outcome::IntermediateReport);
-        let checksum = carrier::l4_checksum_mut(frame.bytes_mut(), &visit.layers).map(|field| field.get());
+        let checksum = arrived.or_else(|| carrier::l4_checksum(frame.bytes_mut(), &visit.layers));
         transit::remove_hops(frame, &mut visit.layers, location, header, &self.profile.domains);
         let mtu = Some(visit.hop.egress.mtu);
         let hop = HopContext { hop: &visit.hop, domains: &self.profile.domains, values, mtu };
@@ -250,11 +258,19 @@ impl Node {
         }
     }
 
-    /// Sets the DS Flags this node sets in packets of domain `id`.
-    fn set_flags(&self, frame: &mut Frame<'_>, visit: &Visit<'_>, location: &Location, id: u16) {
-        if let Some(domain) = self.profile.domains.get(id).filter(|domain| domain.set_flags != 0) {
-            domain_fields::set_flags(frame.bytes_mut(), &visit.layers, location, domain);
-        }
+    /// Sets the DS Flags this node sets in packets of domain `id`; returns the L4 checksum before the change,
+    /// if it sets any and there is a checksum.
+    fn set_flags(
+        &self,
+        frame: &mut Frame<'_>,
+        visit: &Visit<'_>,
+        location: &Location,
+        id: u16,
+    ) -> Option<u16> {
+        let domain = self.profile.domains.get(id).filter(|domain| domain.set_flags != 0)?;
+        let before = carrier::l4_checksum(frame.bytes_mut(), &visit.layers);
+        domain_fields::set_flags(frame.bytes_mut(), &visit.layers, location, domain);
+        before
     }
 
     /// Whether this node does nothing for domain `id`, which it does not know.
