@@ -109,9 +109,29 @@ pub(crate) fn complement(bytes: &[u8], layers: &Layers, change: &Change) -> Opti
     Some(added.plus(Sum::word(!removed.fold())).checksum())
 }
 
-/// Whether the packet can grow by `growth` bytes within `mtu` and its length fields.
+/// What a growing packet must stay within, bytes of the IP packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// The egress MTU; `usize::MAX` where the packet is stripped before it leaves.
+    pub(crate) mtu: usize,
+    /// What the length fields of the packets around it allow; `usize::MAX` where there are none.
+    pub(crate) around: usize,
+}
+
+/// Whether a packet can grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Growth {
+    /// It can.
+    Fits,
+    /// It would exceed the egress MTU.
+    ExceedsMtu,
+    /// It would exceed a length field.
+    ExceedsLength,
+}
+
+/// Checks whether the packet can grow by `growth` bytes within `limits` and its own length fields.
 #[inline]
-pub(crate) fn has_room(bytes: &[u8], layers: &Layers, growth: usize, mtu: usize) -> bool {
+pub(crate) fn check_growth(bytes: &[u8], layers: &Layers, growth: usize, limits: Limits) -> Growth {
     let ip_length = layers.ip_length() + growth;
     let most = match layers.ip {
         IpVersion::V4 => MAX_LENGTH,
@@ -121,7 +141,13 @@ pub(crate) fn has_room(bytes: &[u8], layers: &Layers, growth: usize, mtu: usize)
         Some(header) => usize::from(header.length.get()) + growth <= MAX_LENGTH,
         None => true,
     };
-    ip_length <= mtu && ip_length <= most && udp_fits
+    if ip_length > limits.mtu {
+        Growth::ExceedsMtu
+    } else if ip_length <= most && ip_length <= limits.around && udp_fits {
+        Growth::Fits
+    } else {
+        Growth::ExceedsLength
+    }
 }
 
 /// Whether a checksum field of the packet could not be restored after an incremental update.
@@ -138,7 +164,8 @@ pub(crate) fn is_ambiguous(bytes: &[u8], layers: &Layers) -> bool {
     ipv4 || tcp || gre
 }
 
-const MAX_LENGTH: usize = u16::MAX as usize;
+/// The largest value of a 16-bit length field.
+pub(crate) const MAX_LENGTH: usize = u16::MAX as usize;
 const IPV4_CHECKSUM_OFFSET: usize = 10;
 const GRE_CHECKSUM_OFFSET: usize = 4;
 

@@ -43,7 +43,7 @@ pub enum Outcome {
     ReservedInstruction,
     /// No metadata: the Domain Specific ID is unknown.
     UnknownDomain,
-    /// No metadata: the shim's length field cannot grow further.
+    /// No metadata: the length field of the shim, of IP or of UDP cannot grow further.
     StackFull,
     /// No metadata: the buffer has no headroom.
     NoHeadroom,
@@ -51,7 +51,8 @@ pub enum Outcome {
     NotCarried,
     /// Not started: the fixed headers would exceed the egress MTU.
     NotStartedMtu,
-    /// Not started: the length field of a shim, option or tunnel header has no room for the fixed headers.
+    /// Not started: a length field has no room: of a shim, option or tunnel header for the fixed headers, of IP
+    /// or UDP for those and the source's metadata.
     NotStartedLength,
     /// Not started: a checksum field of 0xffff could not be restored bit for bit.
     NotStartedChecksum,

@@ -93,6 +93,11 @@ impl Inside {
         })
     }
 
+    /// The length the innermost packet may have, bytes: the outer packets have 16-bit lengths, too.
+    pub(crate) fn most_bytes(&self) -> usize {
+        carrier::MAX_LENGTH.saturating_sub(self.around_bytes)
+    }
+
     /// Corrects lengths and checksums around the innermost packet after it changed; call once.
     pub(crate) fn follow(&self, bytes: &mut [u8]) {
         let grown = bytes.len().saturating_sub(self.frame_bytes);

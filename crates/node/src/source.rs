@@ -10,7 +10,7 @@ use inband_wire::int::{Deviation, Deviations, Instructions, Location};
 use inband_wire::layers::{Layers, Link};
 use inband_wire::{FiveTuple, Words};
 
-use crate::carrier;
+use crate::carrier::{self, Growth, Limits};
 use crate::config::{EncapsulationKind, Mode, NodeConfig};
 use crate::counters::Outcome;
 use crate::domains::{KnownDomains, ValueContext};
@@ -54,8 +54,7 @@ pub(crate) struct StartContext<'a> {
     pub(crate) hop: &'a Hop<'a>,
     pub(crate) domains: &'a KnownDomains,
     pub(crate) values: &'a ValueContext,
-    /// The egress MTU, bytes; `None` where the packet is stripped before it leaves.
-    pub(crate) mtu: Option<usize>,
+    pub(crate) limits: Limits,
     pub(crate) choices: Choices,
     /// Whether the sink discards the packet; `None`: as configured for all.
     pub(crate) discard: Option<bool>,
@@ -175,7 +174,7 @@ impl SourcePlan {
         if carrier::is_ambiguous(frame.bytes(), layers) {
             return Err(Outcome::NotStartedChecksum);
         }
-        let room = self.room(frame.bytes(), layers, &place, context.mtu)?;
+        let room = self.room(frame.bytes(), layers, &place, context.limits)?;
         let header_type = if self.mode == Mode::Mx { HeaderType::Mx } else { HeaderType::Md };
         let insertion =
             Insertion { place, header_type, int: room.int, link: context.link, flow: context.flow };
@@ -197,28 +196,26 @@ impl SourcePlan {
         Ok(Started { location, mtu_exceeded: room.mtu_exceeded, has_numbers })
     }
 
-    /// Computes what fits: after the shim, and within the MTU.
+    /// Computes what fits: after the shim, within the MTU, and within the length fields.
     fn room(
         &self,
         bytes: &[u8],
         layers: &Layers,
         place: &Place,
-        mtu: Option<usize>,
+        limits: Limits,
     ) -> Result<Room, Outcome> {
         let inserted = self.inserted();
         let always = if self.mode == Mode::Mx { inserted } else { Words::default() };
         let int = HEADER_WORDS.checked_add(always).unwrap_or(Words::MAX);
-        let fits = |int: Words| {
-            let growth = place.outer + SHIM_BYTES + int.bytes();
-            int <= place.most && mtu.is_none_or(|mtu| carrier::has_room(bytes, layers, growth, mtu))
+        let limits = place.limits(limits);
+        let check = |int: Words| {
+            carrier::check_growth(bytes, layers, place.outer + SHIM_BYTES + int.bytes(), limits)
         };
         // int-2.1/mtu-07: without room for the fixed headers INT is not started.
         if int > place.most {
             return Err(Outcome::NotStartedLength);
         }
-        if !fits(int) {
-            return Err(Outcome::NotStartedMtu);
-        }
+        not_started(check(int))?;
         let remaining_hops = self.remaining_hops(place, inserted);
         let fixed = Room { own: false, mtu_exceeded: false, remaining_hops, int };
         let own = self.hop_ml.checked_add(inserted).unwrap_or_default();
@@ -227,10 +224,13 @@ impl SourcePlan {
         if !wants_own || own == Words::default() {
             return Ok(fixed);
         }
-        // int-2.1/mtu-08: with room for the fixed headers only, INT starts with M set.
-        match int.checked_add(own) {
-            Some(int) if fits(int) => Ok(Room { own: true, int, ..fixed }),
-            _ => Ok(Room { mtu_exceeded: true, ..fixed }),
+        let with_own = int.checked_add(own).filter(|int| *int <= place.most);
+        match with_own.map(|int| (int, check(int))) {
+            Some((int, Growth::Fits)) => Ok(Room { own: true, int, ..fixed }),
+            // int-2.1/md-28: where not even this hop has room in the length fields, INT is not started.
+            Some((_, Growth::ExceedsLength)) => Err(Outcome::NotStartedLength),
+            // int-2.1/mtu-08: with room for the fixed headers only, INT starts with M set.
+            Some((_, Growth::ExceedsMtu)) | None => Ok(Room { mtu_exceeded: true, ..fixed }),
         }
     }
 
@@ -358,6 +358,16 @@ impl SourcePlan {
         {
             known.write(plan.instruction & known.wire.source_inserted, context.values, out);
         }
+    }
+}
+
+/// The reason why INT is not started in a packet that cannot grow.
+#[inline]
+pub(crate) const fn not_started(growth: Growth) -> Result<(), Outcome> {
+    match growth {
+        Growth::Fits => Ok(()),
+        Growth::ExceedsMtu => Err(Outcome::NotStartedMtu),
+        Growth::ExceedsLength => Err(Outcome::NotStartedLength),
     }
 }
 

@@ -12,7 +12,7 @@ use inband_wire::int::{Deviation, Instructions, Location};
 use inband_wire::layers::Layers;
 use inband_wire::view::view_mut;
 
-use crate::carrier::{self, Change};
+use crate::carrier::{self, Change, Growth, Limits};
 use crate::config::{ChecksumUpdate, MtuAction, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domains::{KnownDomain, KnownDomains, ValueContext};
@@ -34,8 +34,7 @@ pub(crate) struct HopContext<'a> {
     pub(crate) hop: &'a Hop<'a>,
     pub(crate) domains: &'a KnownDomains,
     pub(crate) values: &'a ValueContext,
-    /// The egress MTU, bytes; `None` where the packet is stripped before it leaves.
-    pub(crate) mtu: Option<usize>,
+    pub(crate) limits: Limits,
 }
 
 /// Shim and metadata header, which are adjacent.
@@ -84,15 +83,19 @@ pub(crate) fn push_hop(
         return Some(Outcome::StackFull);
     };
     let growth = hop_ml.bytes();
-    if hop.mtu.is_some_and(|mtu| !carrier::has_room(frame.bytes(), layers, growth, mtu)) {
-        // int-2.1/mtu-05: hops can make room, if there are any and no capture truncated them.
-        let can_make_room = choices.mtu_action == MtuAction::IntermediateReport
-            && hops_bytes(header, location, hop.domains).is_some_and(|hops| hops > 0)
-            && frame.bytes().len() >= location.end;
-        if can_make_room {
-            return Some(Outcome::IntermediateReport);
+    match carrier::check_growth(frame.bytes(), layers, growth, hop.limits) {
+        Growth::Fits => {}
+        Growth::ExceedsMtu => {
+            // int-2.1/mtu-05: hops can make room, if there are any and no capture truncated them.
+            let can_make_room = choices.mtu_action == MtuAction::IntermediateReport
+                && hops_bytes(header, location, hop.domains).is_some_and(|hops| hops > 0)
+                && frame.bytes().len() >= location.end;
+            if can_make_room {
+                return Some(Outcome::IntermediateReport);
+            }
+            return Some(exceed_mtu(frame, layers, location));
         }
-        return Some(exceed_mtu(frame, layers, location));
+        Growth::ExceedsLength => return Some(Outcome::StackFull),
     }
     // int-2.1/transit-01, int-2.1/md-22: before the metadata of earlier nodes.
     let stack_at = location.header + md::HEADER_BYTES;

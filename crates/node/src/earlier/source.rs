@@ -12,14 +12,14 @@ use inband_wire::int::locate::{Encapsulation, HeaderType};
 use inband_wire::int::{Deviation, Deviations, HopMetadata, Instructions, Interfaces, Location, Version};
 use inband_wire::layers::Layers;
 
-use crate::carrier;
+use crate::carrier::{self, Growth, Limits};
 use crate::config::NodeConfig;
 use crate::counters::{Counters, Outcome};
 use crate::encapsulation::{Carriage, Insertion, Place, earlier};
 use crate::error::ConfigError;
 use crate::flow_sequences::FlowSequences;
 use crate::frame::Frame;
-use crate::source::StartContext;
+use crate::source::{StartContext, not_started};
 use crate::transit::keep_checksum;
 
 use super::instructions;
@@ -103,7 +103,7 @@ impl EarlierSource {
         if carrier::is_ambiguous(frame.bytes(), layers) {
             return Err(Outcome::NotStartedChecksum);
         }
-        let room = self.room(frame.bytes(), layers, &place, context.mtu)?;
+        let room = self.room(frame.bytes(), layers, &place, context.limits)?;
         let header_type = HeaderType::Md;
         let insertion =
             Insertion { place, header_type, int: room.int, link: context.link, flow: context.flow };
@@ -134,36 +134,33 @@ impl EarlierSource {
         Ok(location)
     }
 
-    /// Computes what fits: after the shim, and within the MTU.
+    /// Computes what fits: after the shim, within the MTU, and within the length fields.
     fn room(
         &self,
         bytes: &[u8],
         layers: &Layers,
         place: &Place,
-        mtu: Option<usize>,
+        limits: Limits,
     ) -> Result<Room, Outcome> {
-        let fits = |int: Words| {
-            let growth = place.outer + SHIM_BYTES + int.bytes();
-            int <= place.most && mtu.is_none_or(|mtu| carrier::has_room(bytes, layers, growth, mtu))
+        let check = |int: Words| {
+            carrier::check_growth(bytes, layers, place.outer + SHIM_BYTES + int.bytes(), limits)
         };
         let fixed = self.fixed(place);
         // Host-INT carries the source's hop or no INT at all.
         let least =
             if self.version == Version::HostInt0_5 { fixed.checked_add(self.hop) } else { Some(fixed) };
-        if least.is_none_or(|least| least > place.most) {
-            return Err(Outcome::NotStartedLength);
-        }
-        if !least.is_some_and(fits) {
-            return Err(Outcome::NotStartedMtu);
-        }
+        let least = least.filter(|least| *least <= place.most).ok_or(Outcome::NotStartedLength)?;
+        not_started(check(least))?;
         let most_hops = self.most_hops(place, fixed);
         let nothing = Room { own: false, mtu_exceeded: false, most_hops, int: fixed };
         if !self.own_metadata || most_hops == 0 {
             return Ok(nothing);
         }
-        match fixed.checked_add(self.hop) {
-            Some(int) if fits(int) => Ok(Room { own: true, int, ..nothing }),
-            _ => Ok(Room { mtu_exceeded: true, ..nothing }),
+        let with_own = fixed.checked_add(self.hop).filter(|int| *int <= place.most);
+        match with_own.map(|int| (int, check(int))) {
+            Some((int, Growth::Fits)) => Ok(Room { own: true, int, ..nothing }),
+            Some((_, Growth::ExceedsLength)) => Err(Outcome::NotStartedLength),
+            Some((_, Growth::ExceedsMtu)) | None => Ok(Room { mtu_exceeded: true, ..nothing }),
         }
     }
 

@@ -12,7 +12,7 @@ use inband_wire::int::{HopMetadata, Instructions, Location};
 use inband_wire::layers::Layers;
 use inband_wire::view::view_mut;
 
-use crate::carrier::{self, Change};
+use crate::carrier::{self, Change, Growth, Limits};
 use crate::config::UnknownInstructions;
 use crate::counters::Outcome;
 use crate::encapsulation::{Carriage, geneve, set_ip_length};
@@ -36,8 +36,8 @@ struct Asked {
 
 /// Adds this node's metadata on top of the stack, or marks the packet when none may be added.
 ///
-/// `mtu` is the egress MTU, `None` if the packet is stripped before it leaves. `layers` and `location` follow
-/// the frame when it grows. Returns [`Outcome::Pushed`], or the reason why nothing was pushed.
+/// `layers` and `location` follow the frame when it grows. Returns [`Outcome::Pushed`], or the reason why
+/// nothing was pushed.
 // int-2016/headers-02, int-2016/md-03, int-2016/md-05, int-2016/md-13
 // int-0.5/md-08, int-1.0/md-05, int-1.0/md-06
 #[cold]
@@ -47,7 +47,7 @@ pub(crate) fn push_hop(
     layers: &mut Layers,
     location: &mut Location,
     hop: &Hop<'_>,
-    mtu: Option<usize>,
+    limits: Limits,
     choices: Choices,
 ) -> Option<Outcome> {
     let asked = Asked::of(&HopByHop::parse(frame.bytes(), location).ok()?);
@@ -64,11 +64,15 @@ pub(crate) fn push_hop(
         return Some(Outcome::StackFull);
     };
     let growth = asked.hop.bytes();
-    if mtu.is_some_and(|mtu| !carrier::has_room(frame.bytes(), layers, growth, mtu)) {
-        if asked.layout.instructions() == InstructionSet::V1_0 {
-            edit(carriage, frame.bytes_mut(), layers, location, Flag::MtuExceeded);
+    match carrier::check_growth(frame.bytes(), layers, growth, limits) {
+        Growth::Fits => {}
+        Growth::ExceedsMtu => {
+            if asked.layout.instructions() == InstructionSet::V1_0 {
+                edit(carriage, frame.bytes_mut(), layers, location, Flag::MtuExceeded);
+            }
+            return Some(Outcome::MtuExceeded);
         }
-        return Some(Outcome::MtuExceeded);
+        Growth::ExceedsLength => return Some(Outcome::StackFull),
     }
     let stack_at = location.header + HEADER_BYTES;
     let Some(bytes) = frame.open_gap(stack_at, growth) else {

@@ -6,6 +6,8 @@ use inband_wire::int::{Deviations, Location, Version};
 use inband_wire::layers::Link;
 use inband_wire::{FiveTuple, Words};
 
+use crate::carrier::{Limits, MAX_LENGTH};
+
 /// The location of INT in a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
@@ -34,6 +36,15 @@ impl Place {
     /// A place behind existing headers.
     pub(super) const fn behind(encapsulation: Encapsulation, at: usize) -> Self {
         Self { encapsulation, at, outer: 0, most: Words::MAX }
+    }
+
+    /// `limits` with those of the headers that the source adds: the new IPv4 header in front of GRE has 16
+    /// bits for the length of the whole packet, also where that is IPv6.
+    pub(crate) fn limits(&self, limits: Limits) -> Limits {
+        if self.encapsulation == Encapsulation::Gre && self.outer > 0 {
+            return Limits { around: limits.around.min(MAX_LENGTH), ..limits };
+        }
+        limits
     }
 }
 

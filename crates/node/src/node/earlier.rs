@@ -31,8 +31,7 @@ impl Node {
             _ => None,
         };
         if !is_sink || self.profile.sink_metadata == SinkMetadata::Stack {
-            // A packet that is stripped before it leaves cannot exceed the egress MTU.
-            let mtu = (!is_sink).then_some(visit.hop.egress.mtu);
+            let limits = visit.limits();
             let (layers, hop) = (&mut visit.layers, &visit.hop);
             let pushed = earlier::push_hop(
                 &self.profile.carriage,
@@ -40,7 +39,7 @@ impl Node {
                 layers,
                 &mut location,
                 hop,
-                mtu,
+                limits,
                 self.profile.choices,
             );
             if let Some(outcome) = pushed {

@@ -23,9 +23,7 @@ impl Node {
             Innermost::OutOfReach => return Outcome::NoInt,
         };
         let mut visit = Visit { layers: inside.layers, inside: Some(&inside), ..visit };
-        // The outer packets have 16-bit lengths, too.
-        let mtu = visit.hop.egress.mtu.min(usize::from(u16::MAX));
-        visit.hop.egress.mtu = mtu.saturating_sub(inside.around_bytes);
+        visit.hop.egress.mtu = visit.hop.egress.mtu.saturating_sub(inside.around_bytes);
         let outcome = self.act(frame, &mut visit);
         inside.follow(frame.bytes_mut());
         outcome

@@ -119,7 +119,7 @@ impl Node {
             hop: &visit.hop,
             domains: &self.profile.domains,
             values: &values,
-            mtu: (!is_sink).then_some(visit.hop.egress.mtu),
+            limits: visit.limits(),
             choices: self.profile.choices,
             discard: visit.discard,
         };

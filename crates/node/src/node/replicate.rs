@@ -54,14 +54,14 @@ impl Node {
         if visit.hop.egress.edge || !visit.hop.ingress.accept_int {
             return false;
         }
-        let mtu = Some(visit.hop.egress.mtu);
+        let limits = visit.limits();
         let pushed = earlier::push_hop(
             &self.profile.carriage,
             &mut frame,
             &mut layers,
             &mut location,
             &visit.hop,
-            mtu,
+            limits,
             self.profile.choices,
         );
         if pushed != Some(Outcome::Pushed)

@@ -119,8 +119,7 @@ impl Node {
                 hop: &visit.hop,
                 domains: &self.profile.domains,
                 values: &values,
-                // A packet that is stripped before it leaves cannot exceed the egress MTU.
-                mtu: (!is_sink).then_some(visit.hop.egress.mtu),
+                limits: visit.limits(),
             };
             let pushed = transit::push_hop(
                 frame,
@@ -168,8 +167,8 @@ impl Node {
         self.counters.count(Outcome::IntermediateReport);
         let checksum = arrived.or_else(|| carrier::l4_checksum(frame.bytes_mut(), &visit.layers));
         transit::remove_hops(frame, &mut visit.layers, location, header, &self.profile.domains);
-        let mtu = Some(visit.hop.egress.mtu);
-        let hop = HopContext { hop: &visit.hop, domains: &self.profile.domains, values, mtu };
+        let limits = visit.limits();
+        let hop = HopContext { hop: &visit.hop, domains: &self.profile.domains, values, limits };
         let pushed =
             transit::push_hop(frame, &mut visit.layers, location, header, &hop, self.profile.choices);
         if let (Some(Outcome::Pushed), Some(before)) = (pushed, checksum) {

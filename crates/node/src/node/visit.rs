@@ -8,6 +8,7 @@ use inband_wire::int::mx::Mx;
 use inband_wire::int::{HeaderType, Location};
 use inband_wire::layers::{Layers, Link};
 
+use crate::carrier::Limits;
 use crate::domains::ValueContext;
 use crate::inside::Inside;
 use crate::latency::Latency;
@@ -73,6 +74,16 @@ impl<'a> Visit<'a> {
             _ => return Inserted::default(),
         };
         Inserted { metadata, end: location.end, is_sink: self.hop.egress.edge }
+    }
+
+    /// The limits of the packet's length on its way out of this node.
+    #[inline]
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            // A packet that is stripped before it leaves cannot exceed the egress MTU.
+            mtu: if self.hop.egress.edge { usize::MAX } else { self.hop.egress.mtu },
+            around: self.inside.map_or(usize::MAX, Inside::most_bytes),
+        }
     }
 
     /// The headers of the outermost packet, as received.
