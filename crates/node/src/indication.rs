@@ -51,9 +51,9 @@ pub(crate) fn find(
     if layers.checksum_at().is_none() || !carriage.mark.matches(layers.dscp(bytes)) {
         return Ok(None);
     }
-    let location = match locate::behind_dscp(bytes, layers, carriage.tcp_options) {
-        Ok(location) => location,
-        Err(error) => earlier::before_tcp_options(bytes, layers).ok_or(error)?,
+    let location = match earlier::before_tcp_options(bytes, layers) {
+        Some(location) => location,
+        None => locate::behind_dscp(bytes, layers, carriage.tcp_options)?,
     };
     parse(bytes, layers, &location).map(|int| Some((location, int)))
 }

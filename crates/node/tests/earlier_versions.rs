@@ -577,3 +577,33 @@ fn the_code_points_of_the_examples_of_2_0_are_read_too() {
     assert_eq!(sent, geneve(&int(int_md().remaining_hop_count(5).words(&HOP).hop(1))));
     assert_eq!(through(&sink(EncapsulationKind::Geneve), &sent).0, in_geneve(&[]));
 }
+
+#[test]
+fn host_int_before_tcp_options_is_no_shim_behind_them_whatever_the_node_id() {
+    // host-int-0.5/packet-03, host-int-0.5/packet-12
+    let timestamp = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+    let mut plain = packet().dscp(10).tcp(40000, 22).payload(&[&timestamp[..], b"data"].concat()).build();
+    // The options belong to the header.
+    plain[14 + 20 + 12] = 0x80;
+    let marked = |mut config: NodeConfig| {
+        (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(1), Some(1));
+        config
+    };
+    for id in [2, 0x2000_0005, 0x2c00_0001, 0x1003_0000, 0x3003_0000, 0x0100_0801, 0x0200_0801] {
+        let mut from = marked(source(IntVersion::Host0_5, EncapsulationKind::Dscp));
+        from.node.id = id;
+        let (sent, _) = through(&from, &plain);
+        assert_eq!(sent.len(), plain.len() + 36);
+
+        // A transit hop adds its own metadata, after which the header is no longer a source's.
+        let (passed, hop) = through(&marked(transit(EncapsulationKind::Dscp)), &sent);
+        assert_eq!(hop.counters().get(Outcome::Pushed), 1, "{id:#010x}");
+        assert_eq!(passed.len(), sent.len() + 16);
+
+        for arrived in [sent, passed] {
+            let (left, end) = through(&marked(sink(EncapsulationKind::Dscp)), &arrived);
+            assert_eq!(end.counters().get(Outcome::Stripped), 1, "{id:#010x}");
+            assert_eq!(left, plain, "{id:#010x}");
+        }
+    }
+}

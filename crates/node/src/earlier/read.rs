@@ -5,13 +5,16 @@ use inband_wire::int::earlier::recognise::HEADER_BYTES;
 use inband_wire::int::earlier::shim::{HOST_INT, SHIM_BYTES, Shim};
 use inband_wire::int::earlier::{HopByHop, Tail};
 use inband_wire::int::locate::{self, Encapsulation, HeaderType};
-use inband_wire::int::{CodePoints, Deviations, Location, Reading, TcpOptions, Version};
-use inband_wire::layers::{Layers, Transport};
+use inband_wire::int::{CodePoints, Deviations, Location, Reading, Version};
+use inband_wire::layers::Layers;
 use inband_wire::tcp;
 use inband_wire::view::view;
 
 use crate::config::EncapsulationKind;
 use crate::encapsulation::Carriage;
+
+/// Finds Host-INT before the TCP options in a domain whose INT is after them.
+pub(crate) use inband_wire::int::locate::host_int_before_options as before_tcp_options;
 
 /// Checks that the header at `location` is consistent as a whole.
 ///
@@ -53,18 +56,6 @@ pub(crate) fn settle(carriage: &Carriage, bytes: &[u8], location: Location) -> L
     let settled = Location { version: carriage.version, ..location };
     let fits = HopByHop::parse(bytes, &settled).is_ok_and(|int| int.instruction_bitmap != 0);
     if fits { settled } else { location }
-}
-
-/// Finds Host-INT before the TCP options in a domain whose INT is after them.
-#[cold]
-pub(crate) fn before_tcp_options(bytes: &[u8], layers: &Layers) -> Option<Location> {
-    match layers.transport {
-        Transport::Tcp { header_length } if header_length > tcp::HEADER_BYTES => {}
-        _ => return None,
-    }
-    let location = locate::behind_dscp(bytes, layers, TcpOptions::Before).ok()?;
-    let is_host_int = location.version == Version::HostInt0_5;
-    (is_host_int && check_header(bytes, layers, &location).is_ok()).then_some(location)
 }
 
 /// Finds INT 0.5 in a TCP segment to the port that marks INT; most such segments carry none.

@@ -16,7 +16,10 @@ mod option;
 mod shim;
 mod tunnel;
 
-pub use self::l4::{PROBE_MARKER_BYTES, behind_dscp, behind_probe_marker, behind_udp_port, payload_at};
+pub use self::l4::{
+    PROBE_MARKER_BYTES, behind_dscp, behind_probe_marker, behind_udp_port, host_int_before_options,
+    payload_at,
+};
 pub use self::option::in_geneve;
 pub(super) use self::shim::behind_shim;
 pub use self::shim::limit;
@@ -62,13 +65,12 @@ pub fn find(
             _ => announced,
         };
     }
+    // Host-INT precedes the TCP options, whatever the domain uses; a node id in it may look like a shim.
+    if let Some(found) = host_int_before_options(bytes, layers) {
+        return Ok(Some(found));
+    }
     match marked() {
-        // A destination header cannot be told from arbitrary bytes.
-        Ok(location) if location.header_type == HeaderType::Destination => {
-            Ok(Some(host_int(bytes, layers).unwrap_or(location)))
-        }
         Ok(location) => Ok(Some(location)),
-        // Host-INT precedes the TCP options, whatever the domain uses.
         Err(error) => host_int(bytes, layers).map(Some).ok_or(error),
     }
 }

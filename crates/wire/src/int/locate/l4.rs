@@ -3,8 +3,10 @@
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::code_points::TcpOptions;
 use crate::int::earlier::HopByHop;
+use crate::int::earlier::shim::HOST_INT;
 use crate::int::location::{Encapsulation, HeaderType, Location, VERSION};
 use crate::int::shim::{NextProtocolType, Shim};
+use crate::int::version::Version;
 use crate::layers::{Layers, Transport};
 use crate::view::{short, view};
 use crate::{tcp, udp};
@@ -40,6 +42,29 @@ pub fn behind_dscp(bytes: &[u8], layers: &Layers, options: TcpOptions) -> Result
         Ok(location) => Ok(location),
         Err(error) => before_2(bytes, at, layers, limit, Encapsulation::Dscp).unwrap_or(Err(error)),
     }
+}
+
+/// Finds Host-INT before the TCP options; `None` unless it is consistent as a whole, because options may start
+/// with the same byte.
+// host-int-0.5/packet-12
+#[inline]
+#[must_use]
+pub fn host_int_before_options(bytes: &[u8], layers: &Layers) -> Option<Location> {
+    match layers.transport {
+        Transport::Tcp { header_length } if header_length > tcp::HEADER_BYTES => {}
+        _ => return None,
+    }
+    if bytes.get(layers.l4 + tcp::HEADER_BYTES) != Some(&HOST_INT) {
+        return None;
+    }
+    consistent_host_int(bytes, layers)
+}
+
+#[cold]
+fn consistent_host_int(bytes: &[u8], layers: &Layers) -> Option<Location> {
+    let location = behind_dscp(bytes, layers, TcpOptions::Before).ok()?;
+    let int = HopByHop::parse(bytes, &location).ok()?;
+    (location.version == Version::HostInt0_5 && int.instruction_bitmap != 0).then_some(location)
 }
 
 /// Reads the INT shim of a packet whose UDP destination port is INT_TBD.

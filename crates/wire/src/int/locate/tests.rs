@@ -2,11 +2,12 @@
 
 use std::vec::Vec;
 
-use inband_testkit::{Int, Packet, int_md, int_mx, md_frame, packet};
+use inband_testkit::{Int, Packet, host_int, int_md, int_mx, md_frame, packet};
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::code_points::{CodePoints, TcpOptions};
 use crate::int::dialect::Deviations;
+use crate::int::dscp_mark::DscpMark;
 use crate::int::version::Version;
 use crate::layers::{Layers, Link, Strictness};
 
@@ -324,6 +325,21 @@ fn dscp_marks_int_also_in_front_of_a_tunnel_header_and_on_the_int_port() {
     for port in [4789, 4790, 6081, 33122] {
         let frame = md_frame().over(packet().udp(9, port)).hop(2).hop(1).build();
         assert_eq!(found(&frame), Ok(Some(location(Encapsulation::Dscp, 42, 7))), "port {port}");
+    }
+}
+
+#[test]
+fn host_int_before_tcp_options_is_no_shim_behind_them_whatever_the_node_id() {
+    // host-int-0.5/packet-12
+    let code_points = CodePoints { dscp: &[DscpMark { value: 1, mask: 1 }], ..CodePoints::DEFAULT };
+    for id in [2_u32, 0x2000_0005, 0x2c00_0001, 0x1003_0000, 0x3003_0000, 0x0100_0801, 0x0200_0801] {
+        let mut int = host_int().bytes();
+        int[12..16].copy_from_slice(&id.to_be_bytes());
+        let mut frame = behind(packet().tcp(1, 2).dscp(0x0b), &[&int, &[1; 12], &[0xa5; 200]]);
+        // The options of a header that is 12 bytes longer start where INT does.
+        frame[14 + 20 + 12] = 0x80;
+        let found = found_with(&frame, &code_points).unwrap().unwrap();
+        assert_eq!((found.version, found.shim), (Version::HostInt0_5, 54), "{id:#010x}");
     }
 }
 
