@@ -53,9 +53,41 @@ pub(crate) fn find(
     }
     let location = match earlier::before_tcp_options(bytes, layers) {
         Some(location) => location,
-        None => locate::behind_dscp(bytes, layers, carriage.tcp_options)?,
+        None => match locate::behind_dscp(bytes, layers, carriage.tcp_options) {
+            Ok(location) if locate::is_shim_exact(bytes, &location) => location,
+            found => return find_inexact(bytes, layers, found),
+        },
     };
     parse(bytes, layers, &location).map(|int| Some((location, int)))
+}
+
+/// As [`find`] behind a DSCP, where the shim is not exactly what a source of 2.1 writes, or is none.
+///
+/// A tunnel endpoint copies the DSCP of the packet inside, and the tunnel's header may begin like a shim.
+#[cold]
+fn find_inexact(
+    bytes: &[u8],
+    layers: &Layers,
+    found: Result<Location, ParseError>,
+) -> Result<Option<(Location, Int)>, ParseError> {
+    let is_tunnel = locate::is_tunnel(bytes, layers);
+    match found.and_then(|location| Ok((location, parse(bytes, layers, &location)?))) {
+        Ok((location, _)) if is_tunnel && !location.version.is_before_2() => Ok(None),
+        Err(_) if is_tunnel => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+/// Whether INT is exactly as a source writes it, so that it is not the payload of a user's packet by chance: the
+/// reserved bits of shim and header are zero. Headers before 2.0 are consistent as a whole.
+#[cold]
+pub(crate) fn is_as_written(bytes: &[u8], location: &Location, int: &Int) -> bool {
+    let is_header_exact = match int {
+        Int::Md(header) => header.reserved_is_zero(),
+        Int::Mx(header) => header.reserved_is_zero(),
+        Int::Earlier | Int::Destination => true,
+    };
+    location.version.is_before_2() || (is_header_exact && locate::is_shim_exact(bytes, location))
 }
 
 /// As [`find`], for every mark but the DSCP, the common one.

@@ -4,12 +4,13 @@ use std::cell::Cell;
 
 use inband_wire::error::{ErrorKind, Header, ParseError};
 use inband_wire::int::Location;
+use inband_wire::int::locate::Encapsulation;
 use inband_wire::int::md::MdHeader;
 use inband_wire::int::mx::MxHeader;
 use inband_wire::layers::{Layers, Link, Strictness};
 
 use crate::carrier;
-use crate::config::{Layer, SinkMetadata, UnknownInstructions};
+use crate::config::{Layer, Mode, SinkMetadata, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domain_fields;
 use crate::domains::ValueContext;
@@ -50,6 +51,10 @@ impl Node {
     #[inline]
     pub(super) fn act(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
         match indication::find(&self.profile.carriage, frame.bytes(), &visit.layers) {
+            // int-2.1/l4-19: without INT, the mark is cleared where the packet enters the domain.
+            Ok(Some((location, int))) if self.is_by_chance(frame.bytes(), visit, &location, &int) => {
+                self.handle_plain(frame, visit)
+            }
             // int-2.1/domain-07: sources and transit hops are trusted; hosts behind an edge are not.
             Ok(Some(_)) if !visit.hop.ingress.accept_int => Outcome::IntFromEdge,
             // A capture truncated the stack, so nothing could be removed.
@@ -63,6 +68,8 @@ impl Node {
             }
             Ok(Some((location, Int::Earlier))) => self.handle_earlier(frame, visit, location),
             Ok(Some((location, Int::Destination))) => self.handle_destination(frame, visit, &location),
+            // int-2.1/modes-01: mode XD changes and drops no user's packet.
+            Err(_) if self.profile.plan.mode == Mode::Xd => self.handle_plain(frame, visit),
             // A host may send what only looks like INT; on an interface that accepts INT it is a fault.
             Err(error) => match self.unreadable(frame.bytes(), visit, &error) {
                 Outcome::Malformed if visit.hop.ingress.edge => self.handle_plain(frame, visit),
@@ -70,6 +77,27 @@ impl Node {
             },
             Ok(None) => self.handle_plain(frame, visit),
         }
+    }
+
+    /// Whether what reads as INT may be a user's payload behind a value that marks INT, and is not INT exactly as
+    /// sources write it.
+    ///
+    /// From an edge that refuses INT come packets of hosts, and only a DSCP can be cleared on them. In mode XD
+    /// no source of this domain adds INT, and a destination header, which is almost any bytes, does not count.
+    #[inline]
+    fn is_by_chance(&self, packet: &[u8], visit: &Visit<'_>, location: &Location, int: &Int) -> bool {
+        let Interface { edge, accept_int, .. } = visit.hop.ingress;
+        let is_from_host = edge && !accept_int && location.encapsulation == Encapsulation::Dscp;
+        self.is_by_chance_in_xd(packet, location, int)
+            || (is_from_host && !indication::is_as_written(packet, location, int))
+    }
+
+    /// Whether what reads as INT does not count in mode XD, the node's.
+    #[inline]
+    pub(super) fn is_by_chance_in_xd(&self, packet: &[u8], location: &Location, int: &Int) -> bool {
+        let is_destination = matches!(int, Int::Destination) && !location.version.is_before_2();
+        self.profile.plan.mode == Mode::Xd
+            && (is_destination || !indication::is_as_written(packet, location, int))
     }
 
     /// The fate of a packet whose mark is not followed by readable INT.

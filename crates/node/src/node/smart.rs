@@ -104,6 +104,7 @@ impl Node {
             },
         };
         let found = indication::find(&self.profile.carriage, packet, &layers).ok().flatten();
+        let found = found.filter(|(location, int)| !self.is_by_chance_in_xd(packet, location, int));
         let location = found.as_ref().map(|(location, _)| location);
         let int = location.map(|location| self.profile.carriage.int_span(packet, &layers, location));
         (flow_of(packet, &layers, location), int)

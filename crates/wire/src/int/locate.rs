@@ -22,7 +22,7 @@ pub use self::l4::{
 };
 pub use self::option::in_geneve;
 pub(super) use self::shim::behind_shim;
-pub use self::shim::limit;
+pub use self::shim::{is_shim_exact, limit};
 pub(super) use self::tunnel::behind_next_protocol;
 pub use self::tunnel::{in_gre, in_vxlan_gpe};
 pub use crate::int::location::{Encapsulation, HEADER_WORDS, HeaderType, Location, VERSION};
@@ -58,10 +58,14 @@ pub fn find(
     }
     let marked = || behind_dscp(bytes, layers, code_points.tcp_options);
     // A tunnel endpoint copies the inner DSCP outward, and a port may have two meanings: then a shim counts
-    // only with an INT header after it.
-    if announced.is_err() || is_tunnel(bytes, layers) {
+    // only with an INT header after it, and in front of a tunnel's header only without reserved bits.
+    let is_tunnel = is_tunnel(bytes, layers);
+    if announced.is_err() || is_tunnel {
+        let is_shim = |location: &Location| {
+            !is_tunnel || location.version.is_before_2() || is_shim_exact(bytes, location)
+        };
         return match marked() {
-            Ok(location) if has_version(bytes, &location) => Ok(Some(location)),
+            Ok(location) if is_shim(&location) && has_version(bytes, &location) => Ok(Some(location)),
             _ => announced,
         };
     }
@@ -121,8 +125,10 @@ fn announced(
     }
 }
 
+/// Whether the packet is to the UDP port of a tunnel.
 #[inline]
-fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
+#[must_use]
+pub fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
     layers.udp(bytes).is_some_and(|header| {
         let port = header.destination_port.get();
         matches!(port, vxlan::PORT | vxlan::LINUX_PORT | vxlan::GPE_PORT | geneve::PORT | gtpu::PORT)

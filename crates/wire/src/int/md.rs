@@ -92,7 +92,8 @@ impl MdHeader {
     }
 
     /// Whether the reserved bits are zero.
-    pub(super) const fn reserved_is_zero(&self) -> bool {
+    #[must_use]
+    pub const fn reserved_is_zero(&self) -> bool {
         self.first_half() & 0x01ff == 0 && self.reserved_hop_ml & 0xe0 == 0
     }
 

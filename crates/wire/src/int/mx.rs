@@ -66,6 +66,13 @@ impl MxHeader {
         self.version_flags >> 4
     }
 
+    /// Whether the reserved bits are zero.
+    #[must_use]
+    pub const fn reserved_is_zero(&self) -> bool {
+        let [first, second, third] = self.reserved;
+        self.version_flags & 0x07 == 0 && first | second | third == 0
+    }
+
     /// D: the sink discards the packet.
     #[must_use]
     pub const fn discard(&self) -> bool {

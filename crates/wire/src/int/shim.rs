@@ -160,7 +160,13 @@ impl Shim {
     /// Whether every reserved bit of a TCP or UDP shim with NPT 0 is zero.
     #[must_use]
     pub fn reserved_is_zero(&self) -> bool {
-        self.type_flags & 0x03 == 0 && self.field.get() & 0xff03 == 0
+        self.reserved_flags_are_zero() && self.field.get() & 0xff03 == 0
+    }
+
+    /// Whether the reserved bits beside NPT are zero, in a TCP or UDP shim.
+    #[must_use]
+    pub const fn reserved_flags_are_zero(&self) -> bool {
+        self.type_flags & 0x03 == 0
     }
 }
 

@@ -6,7 +6,7 @@ use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::dialect::Deviations;
 use crate::int::earlier::place::{self, Bounds};
 use crate::int::location::{Encapsulation, HEADER_WORDS, HeaderType, Location, VERSION};
-use crate::int::shim::{SHIM_BYTES, Shim};
+use crate::int::shim::{NextProtocolType, SHIM_BYTES, Shim};
 use crate::int::version::Version;
 use crate::layers::{Fragment, Layers};
 use crate::view::view;
@@ -82,6 +82,25 @@ pub(super) fn before_2(
     }
     let bounds = Bounds { payload_end: limit, packet_end: layers.end };
     Some(place::behind_shim(bytes, at, bounds, encapsulation))
+}
+
+/// Whether the shim at `location`, of 2.x behind TCP or UDP, is exactly as a source writes it: its reserved
+/// bits are zero, and its Next Protocol Type is that of the encapsulation.
+///
+/// Receivers ignore reserved bits. Where other packets may have the same mark, the bits tell INT from payload.
+#[inline]
+#[must_use]
+pub fn is_shim_exact(bytes: &[u8], location: &Location) -> bool {
+    let Ok(shim) = view::<Shim>(bytes, location.shim, Header::Shim) else { return false };
+    let [third, _] = shim.original_udp_port().to_be_bytes();
+    match location.encapsulation {
+        Encapsulation::Dscp | Encapsulation::ProbeMarker => {
+            shim.next_protocol_type() == NextProtocolType::Payload && shim.reserved_is_zero()
+        }
+        Encapsulation::UdpPort => shim.reserved_flags_are_zero(),
+        Encapsulation::Udp => shim.reserved_flags_are_zero() && third == 0,
+        Encapsulation::Gre | Encapsulation::VxlanGpe | Encapsulation::Geneve => true,
+    }
 }
 
 /// Whether the header at `location` has the version of INT-MD or INT-MX, or is of an older version.
