@@ -267,6 +267,21 @@ fn a_drop_summary_of_host_int() {
 }
 
 #[test]
+fn an_ingress_timestamp_of_all_ones_is_not_available() {
+    // report-0.5/header-06
+    for (mut bytes, at) in [
+        (payload!("report-0.5-local-flow"), 8),
+        (payload!("report-0.5-drop-acl-ingress"), 8),
+        (payload!("report-1.0-xd-all-metadata"), 12),
+    ] {
+        for (word, expected) in [(u32::MAX, None), (u32::MAX - 1, Some(u64::from(u32::MAX - 1)))] {
+            bytes[at..at + 4].copy_from_slice(&word.to_be_bytes());
+            assert_eq!(read(&bytes).metadata.ingress_timestamp, expected);
+        }
+    }
+}
+
+#[test]
 fn every_cut_of_every_report_is_an_error_or_a_shorter_packet() {
     for bytes in [
         payload!("report-0.5-local-flow"),

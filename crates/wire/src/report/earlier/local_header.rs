@@ -63,7 +63,7 @@ impl LocalHeader {
             interfaces: (ingress & egress != u16::MAX).then_some(Interfaces { ingress, egress }),
             queue: available(self.queue)
                 .map(|word| Queue { id: (word >> 24) as u8, occupancy: word & OCCUPANCY }),
-            egress_timestamp: available(self.egress_timestamp).map(u64::from),
+            egress_timestamp: available_time(self.egress_timestamp.get()),
             ..HopMetadata::default()
         }
     }
@@ -73,6 +73,11 @@ impl LocalHeader {
 // report-0.5/header-06
 pub(super) fn low_32_bits(timestamp: u64) -> u32 {
     u32::try_from(timestamp & u64::from(u32::MAX)).unwrap_or(NOT_AVAILABLE).min(NOT_AVAILABLE - 1)
+}
+
+/// A timestamp of 32 bits; `None` where it is all ones.
+pub(super) fn available_time(word: u32) -> Option<u64> {
+    (word != NOT_AVAILABLE).then(|| word.into())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::layers::{Link, Strictness};
 use crate::report::earlier::drop_header::DropHeader;
 use crate::report::earlier::header_0_5::{FixedHeader, HEADER_BYTES, NextProto};
 use crate::report::earlier::host_int::SinkNodeId;
-use crate::report::earlier::local_header::LocalHeader;
+use crate::report::earlier::local_header::{LocalHeader, available_time};
 use crate::report::earlier::read_host_int;
 use crate::report::earlier::report::{EarlierReport, ReportKind};
 use crate::report::individual::Drop;
@@ -33,7 +33,7 @@ pub(super) fn read(
         tracked_flow: header.tracked_flow(),
         instructions: Instructions::INGRESS_TIMESTAMP,
         metadata: HopMetadata {
-            ingress_timestamp: Some(header.timestamp().into()),
+            ingress_timestamp: available_time(header.timestamp()),
             ..HopMetadata::default()
         },
         drop: None,

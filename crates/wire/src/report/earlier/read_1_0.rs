@@ -5,6 +5,7 @@ use crate::int::instruction::Instructions;
 use crate::int::metadata::{HopMetadata, Interfaces, NOT_AVAILABLE, Queue};
 use crate::layers::Link;
 use crate::report::earlier::header_1_0::{HEADER_BYTES, HEADER_WORDS, HeaderV1_0, RepMdBits};
+use crate::report::earlier::local_header::available_time;
 use crate::report::earlier::report::{EarlierReport, ReportKind};
 use crate::report::individual::Drop;
 use crate::report::version::ReportVersion;
@@ -39,7 +40,7 @@ pub(super) fn read(bytes: &[u8], leniency: Leniency) -> Result<EarlierReport<'_>
         congested_queue: header.congested_queue(),
         tracked_flow: header.tracked_flow(),
         instructions: header.rep_md_bits().instructions() | Instructions::INGRESS_TIMESTAMP,
-        metadata: HopMetadata { ingress_timestamp: Some(header.ingress_timestamp().into()), ..metadata },
+        metadata: HopMetadata { ingress_timestamp: available_time(header.ingress_timestamp()), ..metadata },
         drop,
         drop_summary: None,
         deviation,
