@@ -135,15 +135,36 @@ impl Reporter {
             }
         }
         let mut domain_metadata = std::mem::take(&mut self.domain_metadata);
-        domain_metadata.clear();
         // int-2.1/mx-22, int-2.1/mx-23: in the fragment, or copied if configured or if a capture truncated
         // the packet.
         let is_copied =
             self.source_inserted == SourceInserted::Metadata || reported.packet.len() < reported.inserted.end;
         let copied = if is_copied { reported.inserted } else { Inserted::default() };
-        let ds_md_bits = write_domain(asked, domains, reported.values, &copied, &mut domain_metadata);
+        let draft = self.draft(reported, asked, domains, &copied, &mut domain_metadata);
+        let outcome = if !is_copied || draft.metadata_fits() {
+            self.push(reported, draft)
+        } else {
+            // int-2.1/mx-22: what is too long to be copied is in the fragment.
+            let draft = self.draft(reported, asked, domains, &Inserted::default(), &mut domain_metadata);
+            self.push(reported, draft)
+        };
+        self.domain_metadata = domain_metadata;
+        outcome
+    }
+
+    /// The report without its packet; the domain-specific metadata is written to `domain_metadata`.
+    fn draft<'a>(
+        &self,
+        reported: &Reported<'_>,
+        asked: &Asked,
+        domains: &KnownDomains,
+        copied: &Inserted<'_>,
+        domain_metadata: &'a mut Vec<u8>,
+    ) -> Draft<'a> {
+        domain_metadata.clear();
+        let ds_md_bits = write_domain(asked, domains, reported.values, copied, domain_metadata);
         let has_domain = asked.domain_specific_id != 0;
-        let draft = Draft {
+        Draft {
             inner_type: InnerType::None,
             dropped: reported.tracking.drop.is_some(),
             congested_queue: reported.tracking.queue,
@@ -155,10 +176,7 @@ impl Reporter {
             drop: reported.tracking.drop,
             domain: has_domain.then_some((asked.domain_specific_id, ds_md_bits, domain_metadata.as_slice())),
             inner: &[],
-        };
-        let outcome = self.push(reported, draft);
-        self.domain_metadata = domain_metadata;
-        outcome
+        }
     }
 
     /// Queues `draft` with the configured part of the packet.

@@ -89,6 +89,40 @@ fn the_source_copies_what_it_inserted_into_its_own_report() {
 }
 
 #[test]
+fn a_copy_that_makes_the_reports_metadata_too_long_stays_in_the_fragment() {
+    // int-2.1/mx-22, int-2.1/mx-25
+    let long = |words: u8| {
+        let text = format!(
+            "id = {DOMAIN}\n[[metadata]]\nbit = 0\nwords = 127\nplacement = \"source-inserted\"\n\
+             [[metadata]]\nbit = 1\nwords = {words}\nplacement = \"export\"\nvalue = \"{}\"\n",
+            "ab".repeat(usize::from(words) * 4)
+        );
+        toml::from_str::<DomainConfig>(&text).unwrap()
+    };
+    // Together with the hop latency, 255 and 256 words.
+    for (exported, ds_md_bits) in [(127, 0xc000), (128, 0x4000)] {
+        let mut config = config(1, (true, false));
+        config.source.instructions = [Instruction::NodeId, Instruction::HopLatency].into_iter().collect();
+        config.domains = vec![long(exported)];
+        config.source.domain = Some(support::source_domain(DOMAIN, &[0, 1]));
+        config.report.source_inserted = SourceInserted::Metadata;
+        config.report.path_mtu = 9000;
+        let mut node = Node::new(&config).unwrap();
+        through(&mut node, &tcp_frame(b"payload")).unwrap();
+        assert_eq!(node.counters().get(Outcome::ReportShed), 0);
+        with_report(&mut node, |report| {
+            assert_eq!(report.ds_md_bits(), ds_md_bits, "{exported} words");
+            assert_eq!(report.metadata().hop_latency, Some(1000));
+            let words = usize::from(exported) + if ds_md_bits == 0xc000 { 127 } else { 0 };
+            assert_eq!(report.domain_metadata().len(), words * 4);
+            // The fragment has it in any case.
+            let (_, packet, _) = report.packet().unwrap();
+            assert!(packet.len() > 14 + 20 + 20 + 16 + 127 * 4);
+        });
+    }
+}
+
+#[test]
 fn what_stays_in_the_header_has_its_bits_cleared_however_short_the_fragment_is() {
     // int-2.1/mx-22, int-2.1/mx-25
     let before = started();

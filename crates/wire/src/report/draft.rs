@@ -7,6 +7,7 @@ use crate::int::instruction::Instructions;
 use crate::int::metadata::HopMetadata;
 use crate::report::first_word::{FIRST_WORD_BYTES, FirstWord, InnerType, ReportType, TO_THE_END};
 use crate::report::individual::{DROP_BIT, Drop, MAIN_BYTES, MainContents};
+use crate::words::Words;
 
 /// The contents of one individual report, before serialization.
 ///
@@ -42,6 +43,12 @@ impl Draft<'_> {
     #[must_use]
     pub fn length(&self) -> usize {
         self.length_with(self.metadata_bytes())
+    }
+
+    /// Whether the metadata fits into a report, which counts at most 255 words of it.
+    #[must_use]
+    pub fn metadata_fits(&self) -> bool {
+        self.metadata_bytes() <= Words::MAX.bytes()
     }
 
     fn length_with(&self, metadata_bytes: usize) -> usize {
