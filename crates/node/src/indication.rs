@@ -144,7 +144,7 @@ fn find_in_dialect(
         EncapsulationKind::Dscp => CodePoints { dscp: &mark, ..CodePoints::NONE },
         _ => CodePoints { udp_ports: &port, ..CodePoints::NONE },
     };
-    let reading = Reading::Of(dialect);
+    let reading = Reading::OfVersion(dialect, carriage.version);
     let code_points = CodePoints { tcp_options: carriage.tcp_options, reading, ..code_points };
     let found = read_again(bytes, layers, &code_points, locate::find(bytes, layers, &code_points))?;
     match found {

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers are a test's")]
 
 use inband_node::config::{
-    EncapsulationKind, Instruction, IntVersion, InterfaceConfig, NodeConfig, SinkMetadata,
+    DialectName, EncapsulationKind, Instruction, IntVersion, InterfaceConfig, NodeConfig, SinkMetadata,
     UnknownInstructions, WatchEntry,
 };
 use inband_node::{Node, Outcome};
@@ -606,4 +606,23 @@ fn host_int_before_tcp_options_is_no_shim_behind_them_whatever_the_node_id() {
             assert_eq!(left, plain, "{id:#010x}");
         }
     }
+}
+
+#[test]
+fn a_header_that_fits_both_versions_of_a_dialect_is_of_the_nodes_own() {
+    // Rep, two bits of 0.5 in this dialect, is where 1.0 has its version.
+    let tail = [6, 0, 22, 0];
+    let full = [&[1, 0, 5, 0, 0x10, 0xe1, 1, 1, 0x80, 0, 0, 0][..], &[0, 0, 0, 9], &tail].concat();
+    let empty = [&[1, 0, 4, 0, 0x10, 0xe1, 1, 0, 0x00, 0x01, 0, 0][..], &tail].concat();
+    let mut config = config(IntVersion::V0_5, EncapsulationKind::Dscp);
+    config.encapsulation.dialect = Some(DialectName::Geant);
+    let marked = |int: &[u8]| packet().dscp(0x20).tcp(40000, 22).payload(&[int, b"data"].concat()).build();
+
+    let (sent, node) = through(&config, &marked(&full));
+    assert_eq!(node.counters().get(Outcome::HopsExceeded), 1);
+    assert_eq!(sent[58..66], [0x14, 0xe1, 1, 1, 0x80, 0, 0, 0], "E, and no hop more");
+
+    let (sent, node) = through(&config, &marked(&empty));
+    assert_eq!(node.counters().get(Outcome::Pushed), 1);
+    assert_eq!(sent[54..70], [1, 0, 5, 0, 0x10, 0xe1, 1, 1, 0x00, 0x01, 0, 0, 0xff, 0xff, 0xff, 0xff]);
 }

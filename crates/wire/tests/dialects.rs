@@ -183,3 +183,18 @@ fn a_header_that_could_be_of_two_is_to_the_letter_unless_a_dialect_is_named() {
     assert_eq!(geant.ingress_timestamp, Some(1 << 32 | 2));
     assert_eq!((geant.ingress_interface_level2, geant.egress_interface_level2), (Some(0), Some(3)));
 }
+
+#[test]
+fn a_header_that_fits_two_versions_of_a_dialect_is_of_the_one_tried_first() {
+    let int = [1, 0, 5, 0, 0x10, 0xe1, 1, 1, 0x80, 0, 0, 0, 0, 0, 0, 9, 6, 0, 22, 0];
+    let frame = packet().dscp(0x20).tcp(40000, 22).payload(&int).build();
+    let version = |reading| {
+        let code_points =
+            CodePoints { dscp: &[DscpMark { value: 0x20, mask: 0x3f }], reading, ..CodePoints::DEFAULT };
+        let found = dissect(Link::Ethernet, &frame, &code_points, Strictness::Whole);
+        found.int().next().map(|(_, location)| location.version)
+    };
+    assert_eq!(version(Reading::OfVersion(Dialect::Geant, Version::V0_5)), Some(Version::V0_5));
+    assert_eq!(version(Reading::OfVersion(Dialect::Geant, Version::V1_0)), Some(Version::V1_0));
+    assert_eq!(version(Reading::Of(Dialect::Geant)), Some(Version::V1_0));
+}

@@ -109,7 +109,7 @@ fn of_node(path: &Path) -> Result<Options, Failure> {
     };
     let drop_reasons = (0..=u8::MAX).filter_map(reason).collect();
     let options = config.encapsulation.with_code_points(&domains, Options::with_code_points);
-    Ok(Options { report_ports, drop_reasons, ..options })
+    Ok(Options { report_ports, drop_reasons, reading: config.reading(), ..options })
 }
 
 /// Replaces `values` by `given`, unless `given` is empty.

@@ -19,7 +19,7 @@ mod watch;
 
 use serde::Deserialize;
 
-use inband_wire::int::Version;
+use inband_wire::int::{Reading, Version};
 
 pub use action::Actions;
 pub use domain::{DomainConfig, DomainMetadata, Mutability, Placement, Reporting, Value};
@@ -128,6 +128,15 @@ impl NodeConfig {
             Some(DialectName::Onos) => IntVersion::V0_5,
             Some(DialectName::Cablelabs) | None => IntVersion::V2_1,
         })
+    }
+
+    /// How strictly INT of the domain must follow the formats, and of which version of its dialect it is.
+    #[must_use]
+    pub fn reading(&self) -> Reading {
+        match self.encapsulation.reading() {
+            Reading::Of(dialect) => Reading::OfVersion(dialect, self.int_version().wire()),
+            reading => reading,
+        }
     }
 }
 

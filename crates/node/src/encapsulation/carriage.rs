@@ -113,7 +113,10 @@ impl Carriage {
             geneve_classes: &self.geneve_classes,
             tcp_options: self.tcp_options,
             domains: &[],
-            reading: self.dialect.map_or(Reading::Strict, Reading::Of),
+            reading: match self.dialect {
+                None => Reading::Strict,
+                Some(dialect) => Reading::OfVersion(dialect, self.version),
+            },
             dialect_marks: &[],
         })
     }

@@ -110,6 +110,9 @@ pub enum Reading {
     Strict,
     /// As specified, or as one implementation writes it.
     Of(Dialect),
+    /// As [`Reading::Of`], but a header that fits several versions of the dialect is of this one, which the
+    /// domain writes.
+    OfVersion(Dialect, Version),
     /// As any known implementation writes it.
     Lenient,
 }

@@ -40,7 +40,8 @@ pub fn read_again(bytes: &[u8], layers: &Layers, code_points: &CodePoints<'_>, f
     let packet = Packet { bytes, layers, code_points };
     match code_points.reading {
         Reading::Strict => found,
-        Reading::Of(dialect) => packet.of_dialect(dialect, found),
+        Reading::Of(dialect) => packet.of_dialect(dialect, None, found),
+        Reading::OfVersion(dialect, version) => packet.of_dialect(dialect, Some(version), found),
         Reading::Lenient => packet.lenient(found),
     }
 }
@@ -54,7 +55,8 @@ struct Packet<'a> {
 }
 
 impl Packet<'_> {
-    fn of_dialect(&self, dialect: Dialect, found: Found) -> Found {
+    /// `first`: the version that is tried first.
+    fn of_dialect(&self, dialect: Dialect, first: Option<Version>, found: Found) -> Found {
         let is_marked = match dialect {
             Dialect::Geant | Dialect::Onos => {
                 let dscp = self.layers.dscp(self.bytes);
@@ -62,7 +64,7 @@ impl Packet<'_> {
             }
             Dialect::Cablelabs => self.is_to(self.code_points.udp_ports),
         };
-        let read = if is_marked { self.as_dialect(dialect) } else { None };
+        let read = if is_marked { self.as_dialect(dialect, first) } else { None };
         read.map_or(found, |location| Ok(Some(location)))
     }
 
@@ -73,7 +75,7 @@ impl Packet<'_> {
         let by_mark = self.code_points.dialect_marks.iter().find_map(|dialect| {
             let is_marked = dialect.dscp().is_some_and(|mark| mark.matches(self.layers.dscp(self.bytes)))
                 || dialect.udp_port().is_some_and(|port| self.is_to(&[port]));
-            let location = if is_marked { self.as_dialect(*dialect)? } else { return None };
+            let location = if is_marked { self.as_dialect(*dialect, None)? } else { return None };
             Some(Location { deviations: location.deviations.with(dialect.mark()), ..location })
         });
         let dscp = self.layers.dscp(self.bytes);
@@ -171,15 +173,14 @@ impl Packet<'_> {
             })
     }
 
-    /// Finds INT of `dialect`; the caller has checked the mark.
-    fn as_dialect(&self, dialect: Dialect) -> Option<Location> {
+    /// Finds INT of `dialect`, preferably of version `first`; the caller has checked the mark.
+    fn as_dialect(&self, dialect: Dialect, first: Option<Version>) -> Option<Location> {
         if dialect == Dialect::Cablelabs {
             return self.as_cablelabs();
         }
-        dialect
-            .versions()
-            .iter()
-            .find_map(|version| self.as_version(self.payload_at()?, Encapsulation::Dscp, dialect, *version))
+        let versions = first.into_iter().chain(dialect.versions().iter().copied());
+        let at = self.payload_at()?;
+        versions.into_iter().find_map(|version| self.as_version(at, Encapsulation::Dscp, dialect, version))
     }
 
     fn as_any_before_2(&self, encapsulation: Encapsulation) -> Option<Location> {
