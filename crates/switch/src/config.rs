@@ -22,20 +22,24 @@ pub fn check(config: &NodeConfig) -> Result<(), SwitchError> {
         ));
     }
     if config.interfaces.len() < 2 {
-        return Err(SwitchError::config("interface", "a switch needs at least two of [[interface]]"));
+        return Err(SwitchError::config(
+            "interface",
+            "has fewer than two entries: a switch needs at least two",
+        ));
     }
     for (at, interface) in config.interfaces.iter().enumerate() {
-        check_interface(interface)?;
+        check_interface(at, interface)?;
         if config.switch.datapath == Datapath::Kernel && interface.priorities > 1 {
-            return Err(SwitchError::config(
-                "interface.priorities",
-                "queues are for `datapath = \"engine\"`: Linux and the device's qdisc decide here",
-            ));
+            let what = format!(
+                "is {}: queues are for `datapath = \"engine\"`, Linux and the device's qdisc decide here",
+                interface.priorities
+            );
+            return Err(SwitchError::entry("interface.priorities", at, what));
         }
         let name = &interface.device;
         if config.interfaces.iter().take(at).any(|earlier| earlier.device == *name) {
             let name = name.as_deref().unwrap_or_default();
-            return Err(SwitchError::config("interface.device", format!("`{name}` is given twice")));
+            return Err(SwitchError::entry("interface.device", at, format!("`{name}` is given twice")));
         }
     }
     check_statics(config)
@@ -51,30 +55,36 @@ pub fn metrics_address(config: &NodeConfig) -> Result<Option<SocketAddr>, Switch
     if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(mistake) }
 }
 
-fn check_interface(interface: &InterfaceConfig) -> Result<(), SwitchError> {
+/// Checks the interface at a position in the file.
+fn check_interface(at: usize, interface: &InterfaceConfig) -> Result<(), SwitchError> {
     let id = interface.id;
     if interface.device.is_none() {
-        return Err(SwitchError::config("interface", format!("interface {id} has no `device`")));
+        return Err(SwitchError::entry("interface", at, format!("{id} has no `device`")));
     }
     if !(1..=8).contains(&interface.priorities) {
-        let what = format!("{} of interface {id} is not from 1 to 8", interface.priorities);
-        return Err(SwitchError::config("interface.priorities", what));
+        let what = format!("is {} for interface {id}, expected 1 to 8", interface.priorities);
+        return Err(SwitchError::entry("interface.priorities", at, what));
     }
     if interface.queue_bytes < MIN_QUEUE_BYTES {
-        let what = format!("{} of interface {id} is less than {MIN_QUEUE_BYTES}", interface.queue_bytes);
-        return Err(SwitchError::config("interface.queue_bytes", what));
+        let what =
+            format!("is {} for interface {id}, expected at least {MIN_QUEUE_BYTES}", interface.queue_bytes);
+        return Err(SwitchError::entry("interface.queue_bytes", at, what));
     }
     Ok(())
 }
 
 fn check_statics(config: &NodeConfig) -> Result<(), SwitchError> {
-    for entry in &config.statics {
+    for (at, entry) in config.statics.iter().enumerate() {
         if entry.interfaces.is_empty() {
-            return Err(SwitchError::config("static.interfaces", "names no interface"));
+            return Err(SwitchError::entry("static.interfaces", at, "names no interface"));
         }
         let unknown = |id: &&u16| !config.interfaces.iter().any(|interface| interface.id == **id);
         if let Some(id) = entry.interfaces.iter().find(unknown) {
-            return Err(SwitchError::config("static.interfaces", format!("there is no interface {id}")));
+            return Err(SwitchError::entry(
+                "static.interfaces",
+                at,
+                format!("names {id}, which is no interface"),
+            ));
         }
     }
     if config.switch.datapath == Datapath::Kernel {
@@ -103,34 +113,35 @@ fn check_statics(config: &NodeConfig) -> Result<(), SwitchError> {
 /// A device that does not exist, or cannot belong to a switch.
 pub(crate) fn devices(config: &NodeConfig, netlink: &mut Netlink) -> Result<Vec<Device>, SwitchError> {
     let all = device::all(netlink).map_err(SwitchError::system("list the devices"))?;
-    let find = |interface: &InterfaceConfig| {
+    let find = |(at, interface): (usize, &InterfaceConfig)| {
         let name = interface.device.as_deref().unwrap_or_default();
-        let mistake = |what: String| Err(SwitchError::config("interface.device", what));
+        let mistake = |what: String| Err(SwitchError::entry("interface.device", at, what));
         let Some(device) = all.iter().find(|device| device.name == name) else {
-            return mistake(format!("there is no device `{name}` in this network namespace"));
+            return mistake(format!("`{name}` is no device in this network namespace"));
         };
         if !device.is_ethernet || device.address.len() != 6 {
-            return mistake(format!("the frames of `{name}` are not those of Ethernet"));
+            return mistake(format!("`{name}` has frames that are not those of Ethernet"));
         }
         if interface.mtu > device.mtu {
             let (mtu, most) = (interface.mtu, device.mtu);
-            let what = format!("{mtu} of interface {} is more than the {most} of `{name}`", interface.id);
-            return Err(SwitchError::config("interface.mtu", what));
+            let id = interface.id;
+            let what = format!("is {mtu} for interface {id}, expected at most {most}, that of `{name}`");
+            return Err(SwitchError::entry("interface.mtu", at, what));
         }
         Ok(device.clone())
     };
-    config.interfaces.iter().map(find).collect()
+    config.interfaces.iter().enumerate().map(find).collect()
 }
 
-/// Checks that no other device forwards what `devices` receive.
+/// Checks that no other device forwards what `devices`, in the order of the file, receive.
 ///
 /// # Errors
 /// A device that is a port of a bridge.
 pub(crate) fn check_unbound(devices: &[Device]) -> Result<(), SwitchError> {
-    match devices.iter().find(|device| device.master.is_some()) {
-        Some(Device { name, .. }) => {
+    match devices.iter().enumerate().find(|(_, device)| device.master.is_some()) {
+        Some((at, Device { name, .. })) => {
             let what = format!("`{name}` is a port of another device, which would forward as well");
-            Err(SwitchError::config("interface.device", what))
+            Err(SwitchError::entry("interface.device", at, what))
         }
         None => Ok(()),
     }

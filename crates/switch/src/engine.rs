@@ -220,7 +220,7 @@ impl Switch {
         if all.iter().any(|device| device.index == port.device.index) {
             return Ok(());
         }
-        Err(fault()(ErrorKind::NotFound.into()))
+        Err(SwitchError::Gone(port.device.name.clone()))
     }
 }
 

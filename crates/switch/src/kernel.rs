@@ -193,10 +193,7 @@ impl KernelSwitch {
         };
         let is_there = |port: &Port| all.iter().any(|device| device.index == port.device.index);
         match self.ports.iter().find(|port| !is_there(port)) {
-            Some(port) => {
-                let what = format!("find {}", port.device.name);
-                Err(SwitchError::system(what)(io::ErrorKind::NotFound.into()))
-            }
+            Some(port) => Err(SwitchError::Gone(port.device.name.clone())),
             None => self.fast_path.update(&self.config, &mut self.programs, &mut self.way.netlink, &all),
         }
     }

@@ -77,7 +77,9 @@ impl Opened {
             rings.as_ref().err().map(|obstacle| format!("`{}`: {obstacle}", device.name))
         });
         match refused {
-            Some(what) if mode == FrameIo::AfXdp => Err(SwitchError::config("switch.io", what)),
+            Some(what) if mode == FrameIo::AfXdp => {
+                Err(SwitchError::config("switch.io", format!("is not possible: {what}")))
+            }
             _ => Ok(opened),
         }
     }

@@ -47,18 +47,22 @@ impl Place {
     }
 }
 
-/// The byte range of a key's value, or of the nearest enclosing table in the file.
+/// The byte range of a key's value, or of the nearest enclosing table in the file. A part of the key behind a
+/// list is a position in it, as in `interface.1.device`.
 pub(crate) fn find_key(file: &str, key: &str) -> Option<Range<usize>> {
     let root = DeTable::parse(file).ok()?;
-    let mut table = root.get_ref();
-    let mut found = None;
-    for part in key.split('.') {
-        let Some(value) = table.get(part) else { break };
-        found = Some(value.span());
-        let Some(inner) = value.get_ref().as_table() else { break };
-        table = inner;
+    let mut parts = key.split('.');
+    let mut found = root.get_ref().get(parts.next()?)?;
+    for part in parts {
+        let inner = match found.get_ref() {
+            DeValue::Table(table) => table.get(part),
+            DeValue::Array(items) => part.parse().ok().and_then(|at: usize| items.get(at)),
+            _ => None,
+        };
+        let Some(inner) = inner else { break };
+        found = inner;
     }
-    found
+    Some(found.span())
 }
 
 /// The header of the innermost table with a key or value at byte `at`.

@@ -132,6 +132,20 @@ node.toml:2:16: unknown instructions `mdd`, `mxx` in [source]; did you mean `md`
 }
 
 #[test]
+fn a_mistake_in_an_entry_of_a_list_is_shown_there() {
+    let file = file("[[interface]]\nid = 1\n[[interface]]\nid = 2\nmtu = 5\n[[interface]]\nid = 3\n");
+    let line = |key: &str| {
+        let message = file.mistake_at(key, "wrong").to_string();
+        message.split(':').nth(1).unwrap().to_owned()
+    };
+
+    assert_eq!(line("interface.1.mtu"), "5");
+    assert_eq!(line("interface.2.mtu"), "6", "the entry, as it lacks the key");
+    assert_eq!(line("interface.0"), "1");
+    assert_eq!(line("interface.9.mtu"), "1", "the list");
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_named() {
     let error = load::<Config>(Path::new("/nonexistent/node.toml")).unwrap_err().to_string();
     assert!(error.starts_with("cannot read /nonexistent/node.toml: No such file"), "{error}");

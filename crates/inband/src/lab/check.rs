@@ -10,7 +10,6 @@ use inband_lab::lab::{File, FileKind};
 use inband_model::NameList;
 use inband_node::{Node, NodeConfig};
 use inband_server::Settings;
-use inband_switch::SwitchError;
 
 use crate::failure::Failure;
 
@@ -29,9 +28,8 @@ fn read(file: &File) -> Result<(), String> {
     match file.kind {
         FileKind::Switch => {
             let config = text.parse::<NodeConfig>().map_err(|error| error.to_string())?;
-            Node::new(&config).map_err(|error| format!("{}: {error}", error.key()))?;
-            let key = |error: &SwitchError| error.key().map(|key| format!("{key}: ")).unwrap_or_default();
-            inband_switch::check(&config).map_err(|error| format!("{}{error}", key(&error)))
+            Node::new(&config).map_err(|error| error.to_string())?;
+            inband_switch::check(&config).map_err(|error| error.to_string())
         }
         FileKind::Host => {
             let settings = text.parse::<HostSettings>().map_err(|error| error.to_string())?;

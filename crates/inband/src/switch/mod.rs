@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, Error};
 use inband::config::ConfigFile;
 use inband_node::NodeConfig;
 use inband_node::config::{Datapath, InterfaceConfig};
@@ -111,11 +111,15 @@ fn read(path: &Path) -> Result<(ConfigFile, NodeConfig), Failure> {
 
 /// An error in the configuration names its place in the file.
 fn failure(file: &ConfigFile, error: SwitchError) -> Failure {
-    match error.key() {
-        Some(key) => file.mistake_at(key, &error.to_string()).into(),
+    match error.place() {
+        Some(place) => file.mistake_at(&place, &error.to_string()).into(),
+        None if error.is_forbidden() => Failure::Work(Error::new(error).context(PRIVILEGES)),
         None => Failure::Work(error.into()),
     }
 }
+
+const PRIVILEGES: &str = "a switch needs root, or CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF, CAP_PERFMON and, for \
+    AF_XDP, CAP_IPC_LOCK";
 
 /// Applies the file as it is; if it has an error, the switch keeps its configuration.
 fn take_over(path: &Path, switch: &mut LiveSwitch) {
@@ -182,5 +186,34 @@ fn summarize(status: &Status) {
     }
     for (outcome, count) in &status.reports {
         note!("{count:>10} reports {outcome}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::path::Path;
+
+    use inband::config::ConfigFile;
+    use inband_switch::SwitchError;
+
+    use super::failure;
+    use crate::failure::Failure;
+
+    #[test]
+    fn a_missing_privilege_is_named_and_the_system_s_error_once() {
+        let file = ConfigFile::of_text(Path::new("node.toml"), "");
+        let message = |kind: ErrorKind| {
+            let error = SwitchError::System { what: "list the devices".into(), reason: kind.into() };
+            let Failure::Work(error) = failure(&file, error) else { panic!("not a mistake in the file") };
+            format!("{error:#}")
+        };
+
+        assert_eq!(
+            message(ErrorKind::PermissionDenied),
+            "a switch needs root, or CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF, CAP_PERFMON and, for AF_XDP, \
+             CAP_IPC_LOCK: cannot list the devices: permission denied"
+        );
+        assert_eq!(message(ErrorKind::NotFound), "cannot list the devices: entity not found");
     }
 }

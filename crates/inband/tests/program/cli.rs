@@ -57,6 +57,19 @@ fn a_wrong_command_line_gives_2() {
 }
 
 #[test]
+fn a_mistake_in_an_interface_of_a_switch_is_shown_there() {
+    let interface = |id: u8, more: &str| format!("[[interface]]\nid = {id}\ndevice = \"none{id}\"\n{more}");
+    let file = format!("node.id = 1\n{}{}", interface(1, ""), interface(2, "queue_bytes = 5\n"));
+    let folder = Folder::new("switch_interface").with("leaf.toml", file);
+
+    let outcome = folder.run("switch -c leaf.toml");
+
+    assert_eq!(outcome.code, 2, "{outcome:?}");
+    let expected = "leaf.toml:8:15: interface.queue_bytes is 5 for interface 2, expected at least 1600";
+    assert!(outcome.stderr.contains(expected), "{outcome:?}");
+}
+
+#[test]
 fn a_capture_that_cannot_be_read_gives_1() {
     let folder = Folder::new("unreadable").with("text.pcap", "hello, world\n").with("empty.pcap", "");
     let cases = [

@@ -50,3 +50,32 @@ fn metrics_are_served_at_an_address_and_a_port() {
         Err(Some("switch.metrics".to_owned()))
     );
 }
+
+#[test]
+fn a_mistake_of_an_interface_names_its_key_and_its_place() {
+    type Change = fn(&mut InterfaceConfig);
+    let changes: [(Change, &str, &str); 4] = [
+        (
+            |port| port.queue_bytes = 5,
+            "interface.1.queue_bytes",
+            "interface.queue_bytes is 5 for interface 2, expected at least 1600",
+        ),
+        (
+            |port| port.priorities = 9,
+            "interface.1.priorities",
+            "interface.priorities is 9 for interface 2, expected 1 to 8",
+        ),
+        (
+            |port| port.device = Some("eth1".into()),
+            "interface.1.device",
+            "interface.device `eth1` is given twice",
+        ),
+        (|port| port.device = None, "interface.1", "interface 2 has no `device`"),
+    ];
+    for (change, place, message) in changes {
+        let mut wrong = config();
+        change(&mut wrong.interfaces[1]);
+        let error = check(&wrong).unwrap_err();
+        assert_eq!((error.place().as_deref(), error.to_string().as_str()), (Some(place), message));
+    }
+}

@@ -51,10 +51,10 @@ impl FastPath {
         let mode = config.switch.xdp;
         let refusal = match mode {
             Xdp::Off => None,
-            _ => programs.load_forward().err().map(|error| error.to_string()),
+            _ => programs.load_forward().err().map(|error| error.words()),
         };
         if let (Some(refusal), true) = (&refusal, is_demanded(mode)) {
-            return Err(SwitchError::config("switch.xdp", refusal.as_str()));
+            return Err(SwitchError::config("switch.xdp", format!("is not possible: {refusal}")));
         }
         let all = device::all(netlink).map_err(SwitchError::system("list the devices"))?;
         let lanes = config.interfaces.iter().map(|interface| {
@@ -66,9 +66,10 @@ impl FastPath {
         let mut started = Self { mode, refusal, lanes: lanes.collect() };
         started.update(config, programs, netlink, &all)?;
         match started.lanes.iter().find_map(|lane| Some((&lane.name, lane.refusal.as_ref()?))) {
-            Some((name, refusal)) if is_demanded(mode) => {
-                Err(SwitchError::config("switch.xdp", format!("`{name}` takes no program: {refusal}")))
-            }
+            Some((name, refusal)) if is_demanded(mode) => Err(SwitchError::config(
+                "switch.xdp",
+                format!("is not possible: `{name}` takes no program: {refusal}"),
+            )),
             _ => Ok(started),
         }
     }

@@ -135,7 +135,8 @@ impl Programs {
 }
 
 fn missing() -> SwitchError {
-    SwitchError::system("use the programs")(io::ErrorKind::NotFound.into())
+    let reason = io::Error::new(io::ErrorKind::NotFound, "a part of them is missing");
+    SwitchError::system("use the programs")(reason)
 }
 
 /// An error of the loader with its causes: a kernel's refusal is a page long.

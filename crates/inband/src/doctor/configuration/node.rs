@@ -14,9 +14,8 @@ pub(super) fn look(system: &System<'_>, path: &Path) -> Result<Vec<Finding>, Fai
     let (config, _) = read_node(path)?;
     if config.interfaces.len() > 1 && config.interfaces.iter().all(|interface| interface.device.is_some()) {
         // It is for `inband switch`.
-        inband_switch::check(&config).map_err(|error| {
-            Failure::usage(format!("{}: {}: {error}", path.display(), error.key().unwrap_or_default()))
-        })?;
+        inband_switch::check(&config)
+            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     }
     let there = devices(system);
     let mut findings: Vec<_> =

@@ -44,7 +44,7 @@ fn frame() -> Vec<u8> {
 fn a_program_at_work_never_reads_the_settings_of_another_interface() {
     let mut programs = match Programs::load() {
         Ok(programs) => programs,
-        Err(error) => return eprintln!("skipped: {error}"),
+        Err(error) => return eprintln!("skipped: {}", error.words()),
     };
     let config: NodeConfig = toml::from_str(CONFIG).unwrap();
     programs.configure(&Settings::new(&config, Engine { device: 0, mark: 0 }, 0)).unwrap();
