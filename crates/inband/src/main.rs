@@ -2,6 +2,7 @@
 
 mod canvas;
 mod collect;
+mod collector_url;
 mod convert;
 mod decode;
 mod demo;

@@ -11,10 +11,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use ureq::Agent;
 
+use crate::collector_url::CollectorUrl;
+
 /// Queries the API of one collector.
 pub(super) struct Client {
     agent: Agent,
-    base: String,
+    base: CollectorUrl,
     token: Option<String>,
 }
 
@@ -95,7 +97,7 @@ impl Client {
     /// # Errors
     /// The file of authorities cannot be read, or holds no certificate.
     pub(super) fn new(
-        collector: &str,
+        collector: CollectorUrl,
         token: Option<String>,
         authorities: Option<&Path>,
     ) -> Result<Self, Error> {
@@ -107,9 +109,7 @@ impl Client {
         let config =
             Agent::config_builder().timeout_global(Some(MAX_WAIT)).http_status_as_error(false).build();
         let agent = agent(config, authorities.as_ref());
-        let base =
-            if collector.contains("://") { collector.to_owned() } else { format!("http://{collector}") };
-        Ok(Self { agent, base: base.trim_end_matches('/').to_owned(), token })
+        Ok(Self { agent, base: collector, token })
     }
 
     /// Fetches everything that is shown.
@@ -119,7 +119,7 @@ impl Client {
     pub(super) fn look(&self) -> Result<Seen, Error> {
         Ok(Seen {
             at: Instant::now(),
-            collector: self.base.clone(),
+            collector: self.base.to_string(),
             ledger: self.get("/api/v1/ledger")?,
             interfaces: self.get("/api/v1/interfaces")?,
             queues: self.get("/api/v1/queues?limit=20")?,

@@ -57,7 +57,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot catch signals")?;
     }
     let token = args.token.clone().or_else(|| std::env::var("INBAND_TOKEN").ok());
-    let client = Client::new(&args.collector, token, args.authorities.as_deref())?;
+    let collector = args.collector.parse().map_err(Failure::usage)?;
+    let client = Client::new(collector, token, args.authorities.as_deref()).map_err(Failure::Usage)?;
     // An error in the address ends the program at once; later the collector may come and go.
     let first = client.look()?;
     if args.once || !io::stdout().is_terminal() || args.json {

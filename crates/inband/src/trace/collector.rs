@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 use ureq::Agent;
 
 use super::stack::{Ended, Hop, Seen, link_up};
+use crate::collector_url::CollectorUrl;
 
 /// Queries one collector.
 pub(super) struct Client {
     agent: Agent,
-    base: String,
+    base: CollectorUrl,
     token: Option<String>,
     /// How far back a report is looked for, seconds.
     span_seconds: u64,
@@ -28,15 +29,13 @@ pub(super) struct Mark {
 
 impl Client {
     /// `wait`: how long a report is waited for.
-    pub(super) fn new(base: &str, token: Option<String>, wait: Duration) -> Self {
+    pub(super) fn new(base: CollectorUrl, token: Option<String>, wait: Duration) -> Self {
         let config =
             Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false).build();
-        let base = if base.contains("://") { base.to_owned() } else { format!("http://{base}") };
-        let base = base.trim_end_matches('/').to_owned();
         Self { agent: config.new_agent(), base, token, span_seconds: wait.as_secs().saturating_add(60) }
     }
 
-    pub(super) fn base(&self) -> &str {
+    pub(super) fn base(&self) -> &CollectorUrl {
         &self.base
     }
 
@@ -97,7 +96,7 @@ impl Client {
         } else {
             Ended::MtuExceeded
         };
-        Ok(Some(Seen { hops, ended, at: None }))
+        Ok(Some(Seen { hops, ended, at: None, reason: None }))
     }
 
     /// Adds by how much link latencies may be wrong.

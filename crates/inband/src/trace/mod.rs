@@ -1,5 +1,6 @@
 //! `inband trace`: probes with INT and the D bit, and a line for each hop that handled them.
 
+mod cause;
 mod collector;
 mod outcome;
 mod paths;
@@ -11,6 +12,7 @@ mod stack;
 mod summary;
 mod tuple;
 
+use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +21,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Error, anyhow};
 use inband_model::Flow;
 
+use crate::collector_url::CollectorUrl;
 use crate::failure::Failure;
 use crate::{node_config, out, signals};
+use cause::Cause;
 use outcome::Outcome;
 use probe::Prober;
 use raw::{Quote, Raw};
@@ -98,16 +102,18 @@ Examples:
 /// Traces until all probes are sent, or until it is stopped.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let stop = signals::until_stopped()?;
+    let collector = collector(args)?;
     let (flow, _reserved) = flow(args)?;
     let encapsulation = match &args.config {
         None => None,
         Some(path) => Some(node_config::read_parts(path)?.config.encapsulation),
     };
     let prober = Prober::new(encapsulation.clone(), args.remaining_hops).map_err(Failure::Usage)?;
+    prober.packet(flow, FULL_TTL, 1).map_err(Failure::Usage)?;
     let raw = Raw::open(flow.destination, encapsulation.clone())
         .with_context(|| "cannot send probes: it needs root, or CAP_NET_RAW".to_owned())?;
     let token = args.token.clone().or_else(|| std::env::var("INBAND_TOKEN").ok());
-    let receiver = Receiver::open(args.collector.as_deref(), token, encapsulation, args.wait)?;
+    let receiver = Receiver::open(collector, token, encapsulation, args.wait)?;
     let mut trace = Trace { args, prober, raw, receiver, sent: 0 };
     trace.receiver.announce();
     if args.watch { watch(&mut trace, flow, &stop) } else { once(&mut trace, flow, &stop) }
@@ -209,12 +215,12 @@ impl Trace<'_> {
                 return Ok(seen);
             }
             for quote in self.raw.quotes(flow) {
-                if quote.number == number && !quote.is_time_exceeded {
+                if quote.number == number && quote.cause != Cause::TimeExceeded {
                     // The quote comes from the destination, or from a router that does not forward: INT was
                     // not removed.
-                    let ended = if quote.is_marked { Ended::NoSink } else { Ended::MarkCleared };
-                    let hops = quote.hops.clone();
-                    return Ok(Seen { hops: self.named(hops), ended, at: Some(quote.from) });
+                    let (ended, reason) = (quote.ended(flow.destination), quote.reason());
+                    let (hops, at) = (self.named(quote.hops), Some(quote.from));
+                    return Ok(Seen { hops, ended, at, reason });
                 }
             }
             if Instant::now() >= until {
@@ -229,11 +235,11 @@ impl Trace<'_> {
     fn explain(&mut self, flow: Flow) -> Result<Seen, Error> {
         let routers = self.routers(flow)?;
         let Some(last) = routers.iter().rev().find_map(Option::as_ref) else {
-            return Ok(Seen { hops: Vec::new(), ended: Ended::Lost, at: None });
+            return Ok(Seen { hops: Vec::new(), ended: Ended::Lost, at: None, reason: None });
         };
         let ended = if last.is_marked { Ended::Lost } else { Ended::MarkCleared };
         let (hops, at) = (last.hops.clone(), Some(last.from));
-        Ok(Seen { hops: self.named(hops), ended, at })
+        Ok(Seen { hops: self.named(hops), ended, at, reason: None })
     }
 
     /// The routers that quote probes whose TTL expires on the path, by TTL from 1 on.
@@ -249,7 +255,7 @@ impl Trace<'_> {
             for quote in self.raw.quotes(flow) {
                 let place = numbers.iter().position(|number| *number == quote.number);
                 if let Some(router) = place.and_then(|place| routers.get_mut(place))
-                    && quote.is_time_exceeded
+                    && quote.cause == Cause::TimeExceeded
                 {
                     *router = Some(quote);
                 }
@@ -265,6 +271,13 @@ impl Trace<'_> {
         self.receiver.name(&mut hops);
         hops
     }
+}
+
+/// The collector that was named, if one was; an empty variable names none.
+fn collector(args: &Args) -> Result<Option<CollectorUrl>, Failure> {
+    let variable = || std::env::var("INBAND_COLLECTOR").ok().filter(|url| !url.is_empty());
+    let named = args.collector.clone().or_else(variable);
+    named.map(|url| url.parse().map_err(Failure::usage)).transpose()
 }
 
 /// The flow of the probes; the socket reserves its source port.
@@ -309,9 +322,26 @@ fn resolve(name: &str, source: Option<IpAddr>) -> Result<IpAddr, Failure> {
 
 /// The addresses of a destination's address or name.
 fn addresses(name: &str) -> Result<Vec<IpAddr>, Failure> {
-    let found = (name, 0).to_socket_addrs().map_err(|error| Failure::usage(format!("`{name}`: {error}")))?;
+    let found = (name, 0).to_socket_addrs().map_err(|error| unresolved(name, error))?;
     Ok(found.map(|address| address.ip()).collect())
 }
+
+/// A name that does not exist is a mistake; that the resolver fails is not.
+fn unresolved(name: &str, error: io::Error) -> Failure {
+    let text = error.to_string();
+    let is_mistake =
+        error.kind() == ErrorKind::InvalidInput || NO_SUCH_NAME.iter().any(|it| text.contains(it));
+    let error = Error::new(error).context(format!("`{name}`"));
+    if is_mistake { Failure::Usage(error) } else { Failure::Work(error) }
+}
+
+/// The answers of glibc and musl that there is no such name, or no address of it.
+const NO_SUCH_NAME: [&str; 4] = [
+    "Name or service not known",
+    "No address associated with hostname",
+    "Name does not resolve",
+    "Name has no usable address",
+];
 
 const FULL_TTL: u8 = 64;
 /// Largest TTL of the probes that routers should quote.

@@ -20,6 +20,7 @@ pub(super) fn json(result: &Outcome) -> Result<String, Error> {
     });
     if let (Some(at), Value::Object(line)) = (result.seen.at, &mut line) {
         line.insert("last_router".into(), at.to_string().into());
+        line.extend(result.seen.reason.map(|reason| ("reason".into(), reason.into())));
     }
     Ok(serde_json::to_string(&line).context("cannot write a probe down")? + "\n")
 }
@@ -104,7 +105,8 @@ fn ending(result: &Outcome) -> String {
     let last = hops.last().map_or("the source".into(), |hop| {
         hop.node.clone().unwrap_or_else(|| format!("node {}", hop.node_id))
     });
-    let at = result.seen.at.map(|at| format!("; the last that answered is {at}")).unwrap_or_default();
+    let reason = result.seen.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    let at = result.seen.at.map(|at| format!("; the last that answered is {at}{reason}")).unwrap_or_default();
     match result.seen.ended {
         Ended::Sink => format!("{last} took INT out and reported it"),
         Ended::HopsExceeded => format!("behind {last} no more hops were allowed (E)"),

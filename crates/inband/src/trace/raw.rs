@@ -11,8 +11,9 @@ use inband_wire::layers::IpVersion;
 use inband_wire::{Layers, Link, Strictness, dissect};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use super::cause::Cause;
 use super::probe::Prober;
-use super::stack::{self, Hop};
+use super::stack::{self, Ended, Hop};
 
 /// Raw sockets of one family.
 pub(super) struct Raw {
@@ -32,12 +33,32 @@ pub(super) struct Quote {
     pub(super) from: IpAddr,
     /// Its number.
     pub(super) number: u16,
-    /// Whether its TTL expired; otherwise it could not be delivered.
-    pub(super) is_time_exceeded: bool,
+    /// Why the router did not forward it.
+    pub(super) cause: Cause,
     /// Whether it was still marked as INT.
     pub(super) is_marked: bool,
     /// The INT hops it had passed, first hop first.
     pub(super) hops: Vec<Hop>,
+}
+
+impl Quote {
+    /// Where INT ended, from a quote of a probe to `destination` whose TTL did not expire.
+    pub(super) fn ended(&self, destination: IpAddr) -> Ended {
+        match self.cause {
+            _ if !self.is_marked => Ended::MarkCleared,
+            Cause::NotTaken => Ended::NoSink,
+            _ if self.from == destination => Ended::NoSink,
+            Cause::TimeExceeded | Cause::Undeliverable(_) => Ended::Lost,
+        }
+    }
+
+    /// Why the probe could not be delivered; `None`: it was, or its TTL expired.
+    pub(super) fn reason(&self) -> Option<&'static str> {
+        match self.cause {
+            Cause::Undeliverable(reason) => Some(reason),
+            Cause::TimeExceeded | Cause::NotTaken => None,
+        }
+    }
 }
 
 impl Raw {
@@ -89,11 +110,7 @@ impl Raw {
         // A raw IPv4 socket also returns the IP header.
         let start = if self.is_ipv4 { usize::from(message.first()? & 0x0f) * 4 } else { 0 };
         let icmp = message.get(start..)?;
-        let is_time_exceeded = match (self.is_ipv4, *icmp.first()?) {
-            (true, 11) | (false, 3) => true,
-            (true, 3) | (false, 1) => false,
-            _ => return None,
-        };
+        let cause = Cause::of(self.is_ipv4, *icmp.first()?, *icmp.get(1)?)?;
         let packet = icmp.get(8..)?;
         let read = stack::read(Link::Ip, packet, self.encapsulation.as_ref());
         let quoted = match &read {
@@ -108,13 +125,7 @@ impl Raw {
         }
         let number = number(packet, self.is_ipv4)?;
         let is_marked = read.is_some();
-        Some(Quote {
-            from,
-            number,
-            is_time_exceeded,
-            is_marked,
-            hops: read.map(|read| read.hops).unwrap_or_default(),
-        })
+        Some(Quote { from, number, cause, is_marked, hops: read.map(|read| read.hops).unwrap_or_default() })
     }
 }
 
@@ -147,3 +158,25 @@ fn plain_flow(packet: &[u8]) -> Option<Flow> {
 }
 
 const IPPROTO_RAW: i32 = 255;
+
+#[cfg(test)]
+mod tests {
+    use super::{Cause, Ended, IpAddr, Quote};
+
+    #[test]
+    fn a_router_s_no_route_is_no_arrival() {
+        let destination: IpAddr = "10.0.9.9".parse().unwrap();
+        let router: IpAddr = "10.0.1.254".parse().unwrap();
+        let no_route = Cause::Undeliverable("no route");
+        for (from, cause, is_marked, ended, reason) in [
+            (router, no_route, true, Ended::Lost, Some("no route")),
+            (router, no_route, false, Ended::MarkCleared, Some("no route")),
+            (router, Cause::NotTaken, true, Ended::NoSink, None),
+            (destination, Cause::NotTaken, true, Ended::NoSink, None),
+            (destination, Cause::Undeliverable("prohibited"), true, Ended::NoSink, Some("prohibited")),
+        ] {
+            let quote = Quote { from, number: 1, cause, is_marked, hops: Vec::new() };
+            assert_eq!((quote.ended(destination), quote.reason()), (ended, reason), "{quote:?}");
+        }
+    }
+}

@@ -11,6 +11,7 @@ use inband_wire::report::AnyReport;
 use super::collector::{self, Client};
 use super::raw;
 use super::stack::{self, Ended, Hop, Seen};
+use crate::collector_url::CollectorUrl;
 use crate::failure::Failure;
 use crate::note::note;
 
@@ -42,18 +43,18 @@ impl Receiver {
     /// # Errors
     /// The named collector does not answer.
     pub(super) fn open(
-        collector: Option<&str>,
+        collector: Option<CollectorUrl>,
         token: Option<String>,
         encapsulation: Option<EncapsulationConfig>,
         wait: Duration,
     ) -> Result<Self, Failure> {
-        let named = collector.map(str::to_owned).or_else(|| std::env::var("INBAND_COLLECTOR").ok());
-        if let Some(url) = named {
-            let client = Client::new(&url, token, wait);
+        if let Some(url) = collector {
+            let client = Client::new(url, token, wait);
             client.check().map_err(Failure::Work)?;
             return Ok(Self::Collector(client));
         }
-        let client = Client::new(DEFAULT_COLLECTOR, token, wait);
+        let url = DEFAULT_COLLECTOR.parse().map_err(Failure::usage)?;
+        let client = Client::new(url, token, wait);
         if client.check().is_ok() {
             return Ok(Self::Collector(client));
         }
@@ -164,7 +165,7 @@ fn read(
             () if read.mtu_exceeded => Ended::MtuExceeded,
             () => Ended::Sink,
         };
-        Some(Seen { hops, ended, at: None })
+        Some(Seen { hops, ended, at: None, reason: None })
     })
 }
 

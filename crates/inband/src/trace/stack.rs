@@ -56,6 +56,8 @@ pub(super) struct Seen {
     pub(super) ended: Ended,
     /// The last router that saw it, unless it ended at a sink.
     pub(super) at: Option<IpAddr>,
+    /// Why that router could not deliver it; `None`: unknown, or it could.
+    pub(super) reason: Option<&'static str>,
 }
 
 impl Seen {

@@ -1,8 +1,10 @@
 //! The options of a trace.
 
+use std::io;
+
 use clap::Parser;
 
-use super::{Args, flow};
+use super::{Args, collector, flow, unresolved};
 use crate::failure::Failure;
 
 #[derive(Debug, Parser)]
@@ -36,4 +38,26 @@ fn options_that_exclude_each_other_are_refused() {
     ] {
         assert!(Line::try_parse_from([&["trace"], arguments].concat()).is_err(), "{arguments:?}");
     }
+}
+
+#[test]
+fn a_collector_that_is_no_address_is_a_mistake() {
+    let line = |url: &str| Line::try_parse_from(["trace", "127.0.0.2", "--collector", url]).unwrap();
+    for url in ["", "ftp://x"] {
+        assert!(matches!(collector(&line(url).args), Err(Failure::Usage(_))), "{url}");
+    }
+    assert!(collector(&line("127.0.0.1:8080").args).unwrap().is_some());
+}
+
+#[test]
+fn a_name_that_does_not_exist_is_a_mistake_but_not_a_resolver_that_fails() {
+    let resolver = |text: &str| {
+        let text = format!("failed to lookup address information: {text}");
+        unresolved("x", io::Error::other(text))
+    };
+
+    assert!(matches!(resolver("Name or service not known"), Failure::Usage(_)));
+    assert!(matches!(resolver("Temporary failure in name resolution"), Failure::Work(_)));
+    assert!(matches!(resolver("Try again"), Failure::Work(_)));
+    assert!(matches!(unresolved("x", io::ErrorKind::InvalidInput.into()), Failure::Usage(_)));
 }

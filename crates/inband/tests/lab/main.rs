@@ -177,6 +177,22 @@ fn a_trace_knows_hops_without_int_and_that_there_is_no_sink() {
     assert_eq!(last["summary"]["sent"], probes.len(), "{out}");
 }
 
+#[test]
+fn a_router_without_a_route_loses_a_probe_and_the_trace_says_so() {
+    let Some(world) = up(&routers()) else { return };
+    let trace = ["exec", "NAME", "h1", "inband", "trace", "10.0.9.9", "--count", "1"];
+    // First without the probes that look for routers: Linux sends few errors about routes.
+    let (code, out, messages) = world.lab(&[&trace[..], &["--json"]].concat());
+    assert_eq!(code, 1, "{out}{messages}");
+    let probe = json(out.lines().next().unwrap_or_default());
+    assert_eq!((&probe["ended"], &probe["reason"]), (&"lost".into(), &"no route".into()), "{out}");
+    assert_eq!(probe["last_router"], "10.0.1.254", "{out}");
+    let last = json(out.lines().last().unwrap_or_default());
+    assert_eq!((&last["summary"]["sent"], &last["summary"]["lost"]), (&1.into(), &1.into()), "{out}");
+    let (_, out, _) = world.lab(&trace);
+    assert!(out.contains("lost behind the source; the last that answered is 10.0.1.254: no route"), "{out}");
+}
+
 /// Two leaves and two spines; their switches are this program.
 const FABRIC: &str = r#"
 name = "NAME"

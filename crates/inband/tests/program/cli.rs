@@ -57,6 +57,22 @@ fn a_wrong_command_line_gives_2() {
 }
 
 #[test]
+fn wrong_options_of_trace_and_top_give_2() {
+    let encapsulation = format!("{NODE}[encapsulation]\nkind = \"geneve\"\n");
+    let folder = Folder::new("wrong_options").with("geneve.toml", encapsulation);
+    for arguments in [
+        "trace 127.0.0.1 --collector ftp://x",
+        "trace 127.0.0.1 --collector=",
+        "trace 127.0.0.1 -c geneve.toml",
+        "top ftp://x",
+        "top https://x --authorities missing.pem",
+    ] {
+        let outcome = folder.run(arguments);
+        assert_eq!(outcome.code, 2, "{arguments}: {outcome:?}");
+    }
+}
+
+#[test]
 fn a_mistake_in_an_interface_of_a_switch_is_shown_there() {
     let interface = |id: u8, more: &str| format!("[[interface]]\nid = {id}\ndevice = \"none{id}\"\n{more}");
     let file = format!("node.id = 1\n{}{}", interface(1, ""), interface(2, "queue_bytes = 5\n"));

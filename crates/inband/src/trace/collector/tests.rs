@@ -42,7 +42,7 @@ fn only_the_latest_history_is_searched_and_from_the_same_time_on() {
         destination_port: 33_434,
     };
     let (address, asked) = collector(vec!["[[2,7000]]", "[[2,7000]]"]);
-    let client = Client::new(&address, None, Duration::from_secs(1));
+    let client = Client::new(address.parse().unwrap(), None, Duration::from_secs(1));
 
     let mark = client.mark(flow).unwrap();
     let seen = client.look(flow, &mark, 16).unwrap();

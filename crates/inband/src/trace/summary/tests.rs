@@ -20,7 +20,11 @@ fn outcome(nodes: &[u32], total: u64, ended: Ended) -> Outcome {
         source_port: 1,
         destination_port: 2,
     };
-    Outcome { number: 1, flow, seen: Seen { hops: nodes.iter().map(hop).collect(), ended, at: None } }
+    Outcome {
+        number: 1,
+        flow,
+        seen: Seen { hops: nodes.iter().map(hop).collect(), ended, at: None, reason: None },
+    }
 }
 
 #[test]
