@@ -1,6 +1,7 @@
 //! `inband top`: the state of a running collector, live on a terminal.
 
 mod client;
+mod keys;
 mod picture;
 
 use std::io::{self, IsTerminal, Write};
@@ -16,9 +17,12 @@ use crate::canvas::{self, Canvas};
 use crate::failure::Failure;
 use crate::stdout::Stdout;
 use client::{Client, Seen};
+use keys::Keys;
 use picture::{Rate, picture};
 
 /// Show live what a running collector sees: ledger, worst hops, deepest queues, newest events, top flows
+///
+/// `q` or Ctrl-C ends it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -82,16 +86,18 @@ fn print(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result
             out.write_all(text.as_bytes()).context("cannot write")?;
         }
         out.flush().context("cannot write")?;
-        if args.once || !wait(args.interval, stop) {
+        if args.once || !wait(args.interval, || stop.load(Ordering::Relaxed)) {
             return Ok(());
         }
         seen = client.look()?;
     }
 }
 
-/// Redraws one picture; while the collector does not answer, the picture shows the error.
+/// Redraws one picture until `q` is pressed; while the collector does not answer, the picture shows the error.
 fn show(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result<(), Error> {
     let mut canvas = Canvas::new(Stdout::new());
+    let keys = Keys::of_stdin();
+    let is_over = || stop.load(Ordering::Relaxed) || keys.as_ref().is_some_and(Keys::is_end_asked);
     let (mut rate, mut seen, mut problem) = (Rate::default(), first, None);
     loop {
         let size = canvas::size();
@@ -103,7 +109,7 @@ fn show(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result<
         lines.extend(problem.take());
         lines.truncate(size.1.saturating_sub(1).max(1));
         canvas.draw(&lines, size).context("cannot draw")?;
-        if !wait(args.interval, stop) {
+        if !wait(args.interval, is_over) {
             return Ok(());
         }
         match client.look() {
@@ -113,13 +119,16 @@ fn show(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result<
     }
 }
 
-/// Waits; returns false when it was stopped meanwhile.
-fn wait(interval: Duration, stop: &AtomicBool) -> bool {
+/// Waits; returns false if it is over meanwhile.
+fn wait(interval: Duration, is_over: impl Fn() -> bool) -> bool {
     let started = Instant::now();
-    while started.elapsed() < interval && !stop.load(Ordering::Relaxed) {
+    while started.elapsed() < interval {
+        if is_over() {
+            return false;
+        }
         std::thread::sleep(PATIENCE.min(interval));
     }
-    !stop.load(Ordering::Relaxed)
+    !is_over()
 }
 
 fn parse_interval(text: &str) -> Result<Duration, String> {
@@ -131,7 +140,7 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
 
 /// Least interval between pictures.
 const MIN_INTERVAL: Duration = Duration::from_millis(10);
-/// Interval at which `stop` is checked.
+/// Interval at which signals and keys are checked.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Width of a picture that is not on a terminal, columns.
 const USUAL_WIDTH: usize = 100;
