@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use thiserror::Error;
 
@@ -37,9 +38,17 @@ pub enum LabError {
     /// A program of the lab did not start, or has ended.
     #[error("{0}")]
     Program(String),
+    /// It was stopped before everything was running.
+    #[error("stopped before everything was running")]
+    Stopped,
 }
 
 impl LabError {
+    /// `Stopped` if `stop` is set.
+    pub(crate) fn if_stopped(stop: &AtomicBool) -> Result<(), Self> {
+        if stop.load(Ordering::Relaxed) { Err(Self::Stopped) } else { Ok(()) }
+    }
+
     pub(crate) fn files(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |error| Self::Files { path, error }

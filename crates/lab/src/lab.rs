@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use inband_linux::namespace::{self, Namespace};
@@ -100,12 +101,12 @@ impl Lab {
         files
     }
 
-    /// Creates and starts everything; on failure removes what was created. `progress` receives a message for
-    /// each stage.
+    /// Creates and starts everything; on failure, or when `stop` is set, removes what was created. `progress`
+    /// receives a message for each stage.
     ///
     /// # Errors
-    /// The lab is up, or a name or address of it is in use; an error of the kernel.
-    pub fn up(&self, mut progress: impl FnMut(&str)) -> Result<(), LabError> {
+    /// The lab is up, or a name or address of it is in use; an error of the kernel; `stop` was set.
+    pub fn up(&self, stop: &AtomicBool, mut progress: impl FnMut(&str)) -> Result<(), LabError> {
         if !rustix::process::geteuid().is_root() {
             return Err(LabError::Usage("a lab needs root: it creates network namespaces".into()));
         }
@@ -129,7 +130,7 @@ impl Lab {
         state.facts.namespaces = namespaces;
         let hosts = self.plan.nodes.iter().filter(|node| node.kind == Kind::Host && node.id.is_some());
         state.facts.pins = hosts.map(|host| self.pins(&host.name)).collect();
-        let started = self.start(&mut state, &mut progress);
+        let started = self.start(&mut state, stop, &mut progress);
         if started.is_err() {
             let logs = logs(state.folder());
             drop(state);
@@ -142,16 +143,21 @@ impl Lab {
         Ok(())
     }
 
-    fn start(&self, state: &mut State, progress: &mut impl FnMut(&str)) -> Result<(), LabError> {
+    fn start(
+        &self,
+        state: &mut State,
+        stop: &AtomicBool,
+        progress: &mut impl FnMut(&str),
+    ) -> Result<(), LabError> {
         state.write(TOPOLOGY, self.text.as_bytes())?;
         for file in self.files(&[]) {
             state.write(&format!("{}.toml", file.node), file.text.as_bytes())?;
         }
         state.save()?;
-        world::create(&self.plan)?;
+        world::create(&self.plan, stop)?;
         progress(&format!("{} namespaces, {} links", state.facts.namespaces.len(), self.plan.links.len()));
-        self.start_collector(state)?;
-        self.start_links(state)?;
+        self.start_collector(state, stop)?;
+        self.start_links(state, stop)?;
         progress(&format!("the collector's API and page: http://{}", self.plan.api));
         let with_int = |kind: fn(Kind) -> bool| {
             self.plan.nodes.iter().filter(move |node| node.id.is_some() && kind(node.kind))
@@ -162,29 +168,32 @@ impl Lab {
             ("host", with_int(|kind| kind == Kind::Host).collect()),
         ] {
             for node in nodes {
+                LabError::if_stopped(stop)?;
                 let config = state.folder().join(format!("{}.toml", node.name)).display().to_string();
                 started.push(self.spawn(state, &node.name, what, &program(), &[what, "-c", &config])?);
             }
         }
         for process in &started {
-            await_words(state.folder(), process)?;
+            await_words(state.folder(), process, stop)?;
         }
         for node in &self.plan.nodes {
             for command in &node.run {
                 self.spawn(state, &node.name, command, Path::new("/bin/sh"), &["-c", command])?;
             }
         }
+        LabError::if_stopped(stop)?;
         state.facts.is_complete = true;
         state.save()
     }
 
-    fn start_collector(&self, state: &mut State) -> Result<(), LabError> {
+    fn start_collector(&self, state: &mut State, stop: &AtomicBool) -> Result<(), LabError> {
         let config = state.folder().join("collector.toml").display().to_string();
         let process = self.spawn(state, "collector", "collector", &program(), &["collect", "-c", &config])?;
         let namespace =
             Namespace::open(&self.plan.namespace("collector")).map_err(LabError::kernel("no collector"))?;
         let until = Instant::now() + PATIENCE;
         while Instant::now() < until && process.is_alive() {
+            LabError::if_stopped(stop)?;
             let answers = namespace.inside(|| std::net::TcpStream::connect(plan::API_INSIDE).is_ok());
             if answers.unwrap_or(false) {
                 return Ok(());
@@ -194,7 +203,7 @@ impl Lab {
         Err(LabError::Program("the collector does not answer".into()))
     }
 
-    fn start_links(&self, state: &mut State) -> Result<(), LabError> {
+    fn start_links(&self, state: &mut State, stop: &AtomicBool) -> Result<(), LabError> {
         let relayed = self.plan.links.iter().enumerate().filter(|(_, link)| link.is_relayed());
         let links = relayed.map(|(at, link)| LinkSettings {
             names: link.ends.map(|(node, _)| self.plan.nodes[node].name.clone()),
@@ -233,6 +242,7 @@ impl Lab {
         let ready = state.folder().join(wire::READY);
         let until = Instant::now() + PATIENCE;
         while !ready.exists() {
+            LabError::if_stopped(stop)?;
             if Instant::now() >= until || !process.is_alive() {
                 return Err(LabError::Program("the links do not start".into()));
             }
@@ -355,7 +365,7 @@ fn note(state: &mut State, node: &str, what: &str, command: &mut Command) -> Res
 }
 
 /// Waits until a program's log reports that it is running.
-fn await_words(folder: &Path, process: &Process) -> Result<(), LabError> {
+fn await_words(folder: &Path, process: &Process, stop: &AtomicBool) -> Result<(), LabError> {
     let log = folder.join(format!("log/{}.log", process.node));
     let until = Instant::now() + PATIENCE;
     while fs::metadata(&log).map_or(0, |file| file.len()) == 0 {
@@ -372,6 +382,7 @@ fn await_words(folder: &Path, process: &Process) -> Result<(), LabError> {
     }
     std::thread::sleep(STEP);
     if process.is_alive() {
+        LabError::if_stopped(stop)?;
         return Ok(());
     }
     Err(LabError::Program(format!("`inband {}` on {} has ended", process.what, process.node)))

@@ -5,6 +5,7 @@ mod queue;
 use std::io;
 use std::net::IpAddr;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use inband_linux::address::Address;
@@ -40,15 +41,17 @@ pub(crate) fn relay_devices(link: usize) -> [String; 2] {
 /// Creates the namespaces with their devices, addresses and routes.
 ///
 /// # Errors
-/// An error of the kernel.
-pub(crate) fn create(plan: &Plan) -> Result<(), LabError> {
+/// An error of the kernel; `stop` was set.
+pub(crate) fn create(plan: &Plan, stop: &AtomicBool) -> Result<(), LabError> {
     for name in namespaces(plan) {
+        LabError::if_stopped(stop)?;
         let failed = || LabError::kernel(format!("cannot create the namespace {name}"));
         let namespace = Namespace::create(&name).map_err(failed())?;
         namespace.inside(|| prepare(plan, &name)).and_then(|done| done).map_err(failed())?;
     }
     connect(plan).map_err(LabError::kernel("cannot create the links"))?;
     for at in 0..plan.nodes.len() {
+        LabError::if_stopped(stop)?;
         let what = format!("cannot set up `{}`", plan.nodes[at].name);
         inside(plan, &plan.nodes[at].name, |netlink| set_up(plan, at, netlink))
             .map_err(LabError::kernel(what))?;
@@ -58,6 +61,7 @@ pub(crate) fn create(plan: &Plan) -> Result<(), LabError> {
     }
     apply(plan, &[], None)?;
     for part in namespace_parts(plan) {
+        LabError::if_stopped(stop)?;
         inside(plan, part, await_devices)
             .map_err(LabError::kernel(format!("the links of `{part}` do not come up")))?;
     }

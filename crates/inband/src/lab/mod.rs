@@ -196,7 +196,8 @@ pub(crate) fn read(path: &Path) -> Result<Lab, Failure> {
 }
 
 fn up(lab: &Lab) -> Result<(), Failure> {
-    lab.up(|what| note!("{what}")).map_err(failure)?;
+    let stop = stop()?;
+    lab.up(&stop, |what| note!("{what}")).map_err(failure)?;
     let name = &lab.plan.name;
     note!(
         "`{name}` is up; `inband lab exec {name} HOST COMMAND` runs a command, `inband lab down {name}` removes it"
@@ -204,7 +205,14 @@ fn up(lab: &Lab) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The name of a lab, given as such or by its topology.
+/// A flag that is set when the program is asked to end, or its terminal goes away.
+fn stop() -> Result<Arc<AtomicBool>, Error> {
+    let stop = signals::until_stopped()?;
+    signals::stop_when_left_alone(&stop)?;
+    Ok(stop)
+}
+
+/// The name of a lab, given as such or by its topology: a path with `/` or `.toml`.
 fn name_of(lab: &str) -> Result<String, Failure> {
     if state::folder(lab).is_dir() && !lab.contains('/') {
         return Ok(lab.to_owned());
@@ -225,9 +233,8 @@ fn take_down(lab: &str) -> Result<(), Failure> {
 }
 
 fn play(lab: &Lab, json: bool, keep: bool) -> Result<(), Failure> {
-    let stop = signals::until_stopped()?;
-    signals::stop_when_left_alone(&stop)?;
-    lab.up(|what| note!("{what}")).map_err(failure)?;
+    let stop = stop()?;
+    lab.up(&stop, |what| note!("{what}")).map_err(failure)?;
     let guard = Guard { name: lab.plan.name.clone(), keep };
     let outcome =
         inband_lab::run::play(lab, &stop, |at, what| note!("{at:5.1} s  {what}")).map_err(failure)?;

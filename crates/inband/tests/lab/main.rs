@@ -7,6 +7,7 @@ mod world;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use rustix::process::{Pid, Signal};
 use serde_json::Value;
 
 use world::World;
@@ -191,6 +192,22 @@ fn a_router_without_a_route_loses_a_probe_and_the_trace_says_so() {
     assert_eq!((&last["summary"]["sent"], &last["summary"]["lost"]), (&1.into(), &1.into()), "{out}");
     let (_, out, _) = world.lab(&trace);
     assert!(out.contains("lost behind the source; the last that answered is 10.0.1.254: no route"), "{out}");
+}
+
+#[test]
+fn a_lab_that_is_stopped_while_it_starts_leaves_nothing() {
+    let Some(world) = World::new(FABRIC) else { return };
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let mut starting = world.start(&["up", "TOPOLOGY"]);
+        let waited = (0..2000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            world.has_begun()
+        });
+        assert!(waited, "it does not start");
+        rustix::process::kill_process(Pid::from_child(&starting), signal).unwrap();
+        let code = starting.wait().unwrap().code();
+        assert_eq!((code, world.is_gone()), (Some(1), true), "{signal:?}");
+    }
 }
 
 /// Two leaves and two spines; their switches are this program.

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
@@ -45,14 +45,32 @@ impl World {
     /// Runs `inband lab` with `NAME` and `TOPOLOGY` replaced in its arguments. Returns exit code, stdout and
     /// stderr.
     pub(crate) fn lab(&self, arguments: &[&str]) -> (i32, String, String) {
+        let output = self.command(arguments).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+    }
+
+    /// Starts `inband lab` with `NAME` and `TOPOLOGY` replaced in its arguments.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
         let arguments = arguments.iter().map(|argument| match *argument {
             "NAME" => self.name.clone(),
             "TOPOLOGY" => self.topology.display().to_string(),
             other => other.to_owned(),
         });
-        let output = Command::new(env!("CARGO_BIN_EXE_inband")).arg("lab").args(arguments).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_inband"));
+        command.arg("lab").args(arguments);
+        command
+    }
+
+    /// Whether a process of the lab was started.
+    pub(crate) fn has_begun(&self) -> bool {
+        let facts = Path::new("/run/inband/lab").join(&self.name).join("state.json");
+        let facts = std::fs::read(facts).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+        facts.is_some_and(|facts| facts["processes"].as_array().is_some_and(|all| !all.is_empty()))
     }
 
     /// The collector's answer to a request such as `/api/v1/ledger`.

@@ -1,6 +1,7 @@
 //! Namespaces, links and routes of a small network of Linux routers.
 
 use std::net::UdpSocket;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use inband_linux::namespace::Namespace;
@@ -37,7 +38,7 @@ impl World {
         }
         let name = format!("inbt{}{name}", std::process::id());
         let world = Self(Plan::new(&toml::from_str(&RING.replace("NAME", &name)).unwrap()).unwrap());
-        if let Err(error) = create(&world.0) {
+        if let Err(error) = create(&world.0, &AtomicBool::new(false)) {
             panic!("{error}: {:?}", std::error::Error::source(&error));
         }
         Some(world)
