@@ -271,7 +271,7 @@ impl Lab {
         Path::new(PINS).join(format!("inband-lab-{}-{host}", self.plan.name).replace('.', "_"))
     }
 
-    /// Applies a fault, or ends faults.
+    /// Applies a fault, or ends faults. On an error of the kernel the faults stay as they were.
     ///
     /// # Errors
     /// It names unknown nodes or links; an error of the kernel.
@@ -296,9 +296,22 @@ impl Lab {
             }
             Action::Mend(names) => state.facts.faults.retain(|fault| !is_mended(fault, names)),
         }
-        world::apply(&self.plan, &state.facts.faults, Some(&before))?;
-        self.reload(state, &before)?;
-        state.save()
+        let changed = self.put_in_force(state, &before);
+        if changed.is_err() {
+            let now = std::mem::replace(&mut state.facts.faults, before);
+            if self.put_in_force(state, &now).is_err() && now.len() > state.facts.faults.len() {
+                // What has changed remains, and `mend` can end it.
+                state.facts.faults = now;
+            }
+        }
+        state.save()?;
+        changed
+    }
+
+    /// Changes devices, routes and configuration files from the faults `before` to those of the state.
+    fn put_in_force(&self, state: &State, before: &[Fault]) -> Result<(), LabError> {
+        world::apply(&self.plan, &state.facts.faults, Some(before))?;
+        self.reload(state, before)
     }
 
     /// Makes switches with changed files reload them.
@@ -369,6 +382,7 @@ fn await_words(folder: &Path, process: &Process, stop: &AtomicBool) -> Result<()
     let log = folder.join(format!("log/{}.log", process.node));
     let until = Instant::now() + PATIENCE;
     while fs::metadata(&log).map_or(0, |file| file.len()) == 0 {
+        LabError::if_stopped(stop)?;
         if !process.is_alive() {
             break;
         }
@@ -382,7 +396,6 @@ fn await_words(folder: &Path, process: &Process, stop: &AtomicBool) -> Result<()
     }
     std::thread::sleep(STEP);
     if process.is_alive() {
-        LabError::if_stopped(stop)?;
         return Ok(());
     }
     Err(LabError::Program(format!("`inband {}` on {} has ended", process.what, process.node)))
@@ -416,3 +429,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const STEP: Duration = Duration::from_millis(50);
 /// Maximum lines of each log that are shown when a lab does not start.
 const MAX_LOG_LINES: usize = 5;
+
+#[cfg(test)]
+mod tests;

@@ -92,11 +92,13 @@ pub(crate) fn remove(namespaces: &[String]) -> Result<(), LabError> {
     result
 }
 
-/// Changes devices and routes from the faults `before` to `now`; `None`: from the start.
+/// Changes devices and routes from the faults `before` to `now`; `None`: from the start. An error at one node
+/// leaves the others changed.
 ///
 /// # Errors
-/// An error of the kernel.
+/// The kernel's error about the first node that could not be changed.
 pub(crate) fn apply(plan: &Plan, now: &[Fault], before: Option<&[Fault]>) -> Result<(), LabError> {
+    let mut result = Ok(());
     let broken = plan.broken(now);
     let was_broken = before.map_or_else(Default::default, |before| plan.broken(before));
     let routes = plan.routes(now);
@@ -126,7 +128,7 @@ pub(crate) fn apply(plan: &Plan, now: &[Fault], before: Option<&[Fault]>) -> Res
             continue;
         }
         let what = format!("cannot change `{}`", node.name);
-        inside(plan, &node.name, |netlink| {
+        let changed = inside(plan, &node.name, |netlink| {
             let mut again = false;
             for interface in links() {
                 let up = !broken.contains(&interface.link);
@@ -156,13 +158,11 @@ pub(crate) fn apply(plan: &Plan, now: &[Fault], before: Option<&[Fault]>) -> Res
                     estrange(netlink, device, &plan.next_hops(at, interface), silent(now, &node.name))?;
                 }
             }
-            // A device that goes down loses its routes permanently.
-            let old = if again { &none } else { old };
             change_routes(netlink, old, &routes[at], again)
-        })
-        .map_err(LabError::kernel(what))?;
+        });
+        result = result.and(changed.map_err(LabError::kernel(what)));
     }
-    Ok(())
+    result
 }
 
 /// Runs `work` in the namespace of a part of the lab, with a connection to its kernel.
@@ -324,6 +324,7 @@ fn estrange(netlink: &mut Netlink, device: u32, routers: &[IpAddr], is_silent: b
     Ok(())
 }
 
+/// Changes a node's routes; `again`: a device has changed, so routes may be gone.
 fn change_routes(netlink: &mut Netlink, old: &Routes, new: &Routes, again: bool) -> io::Result<()> {
     for (network, target) in old.iter().filter(|(network, _)| !new.contains_key(network)) {
         // A route whose devices are down is gone already.
@@ -335,7 +336,7 @@ fn change_routes(netlink: &mut Netlink, old: &Routes, new: &Routes, again: bool)
     let (links, ways): (Vec<_>, Vec<_>) =
         new.iter().partition(|(_, target)| matches!(target, Target::Link(_)));
     for (network, target) in links.into_iter().chain(ways) {
-        if old.get(network) == Some(target) {
+        if !again && old.get(network) == Some(target) {
             continue;
         }
         let route = route(netlink, network.address, network.length, target)?;

@@ -195,6 +195,26 @@ fn a_router_without_a_route_loses_a_probe_and_the_trace_says_so() {
 }
 
 #[test]
+fn the_link_of_a_host_breaks_and_mends_like_others() {
+    let Some(world) = up(FABRIC) else { return };
+    let send =
+        ["exec", "NAME", "h1", "inband", "lab", "traffic", "send", "10.0.2.1", "--tcp", "--packets", "5"];
+    let is_up = || {
+        let (_, status, _) = world.lab(&["status", "NAME", "--json"]);
+        json(&status)["links"][0]["is_up"].clone()
+    };
+    for task in [["break", "NAME", "h1", "leaf1"], ["break", "NAME", "leaf1", "spine1"]] {
+        let (code, out, messages) = world.lab(&task);
+        assert_eq!(code, 0, "{out}{messages}");
+        assert_eq!(is_up(), false);
+    }
+    let (code, _, messages) = world.lab(&["mend", "NAME", "h1", "leaf1"]);
+    assert_eq!((code, is_up()), (0, true.into()), "{messages}");
+    let (code, out, messages) = world.lab(&send);
+    assert_eq!(code, 0, "{out}{messages}");
+}
+
+#[test]
 fn a_lab_that_is_stopped_while_it_starts_leaves_nothing() {
     let Some(world) = World::new(FABRIC) else { return };
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {

@@ -67,7 +67,9 @@ impl Plan {
                     routes[attachment.router].insert(*destination, Target::Link(attachment.device.clone()));
                 }
             }
-            let distance = self.distances(attachments, &neighbours);
+            // A router whose link to the destination is down does not announce it.
+            let up = attachments.iter().filter(|it| !self.is_down(it.router, &it.device, &broken));
+            let distance = self.distances(up, &neighbours);
             for node in (0..self.nodes.len()).filter(|node| self.nodes[*node].is_router()) {
                 let Some(here) = distance[node].filter(|distance| *distance > 0) else { continue };
                 let next: BTreeSet<Hop> = neighbours[node]
@@ -83,7 +85,20 @@ impl Plan {
         for fault in faults {
             self.misguide(fault, &destinations, &neighbours, &mut routes);
         }
+        // The kernel accepts no route by a device that is down; only those to attached hosts are left.
+        for (node, routes) in routes.iter_mut().enumerate() {
+            routes.retain(|_, target| match target {
+                Target::Link(device) => !self.is_down(node, device, &broken),
+                Target::Via(hops) => hops.iter().all(|hop| !self.is_down(node, &hop.device, &broken)),
+            });
+        }
         routes
+    }
+
+    /// Whether a device of a node belongs to a link that is down.
+    fn is_down(&self, node: usize, device: &str, broken: &BTreeSet<usize>) -> bool {
+        let own = self.nodes[node].interfaces.iter().find(|interface| interface.device == device);
+        own.is_some_and(|interface| broken.contains(&interface.link))
     }
 
     /// Links that are down.
@@ -174,7 +189,11 @@ impl Plan {
     }
 
     /// The distance of each router to the nearest of `attachments`, in links.
-    fn distances(&self, attachments: &[Attachment], neighbours: &[Vec<Neighbour>]) -> Vec<Option<u32>> {
+    fn distances<'a>(
+        &self,
+        attachments: impl Iterator<Item = &'a Attachment>,
+        neighbours: &[Vec<Neighbour>],
+    ) -> Vec<Option<u32>> {
         let mut distance = vec![None; self.nodes.len()];
         let mut waiting = VecDeque::new();
         for attachment in attachments {

@@ -31,6 +31,18 @@ ends = ["leaf2", "spine2"]
 delay = "1ms"
 "#;
 
+/// Hosts of one network at two switches.
+const SHARED: &str = r#"
+name = "x"
+switch = [{ name = "s1" }, { name = "s2" }]
+host = [
+    { name = "h1", address = "10.0.0.1/24" },
+    { name = "h2", address = "10.0.0.2/24" },
+    { name = "h3", address = "10.0.0.3/24" },
+]
+link = [{ ends = ["h1", "s1"] }, { ends = ["h2", "s1"] }, { ends = ["h3", "s2"] }, { ends = ["s1", "s2"] }]
+"#;
+
 fn topology(text: &str) -> Topology {
     toml::from_str(text).unwrap()
 }
@@ -74,6 +86,33 @@ fn a_broken_link_is_routed_around_by_all() {
 }
 
 #[test]
+fn the_broken_link_of_a_host_takes_all_routes_by_it_and_to_it() {
+    let break_of = |host: &str, leaf: &str| [Fault::Break { a: host.into(), b: leaf.into() }];
+    let plan = plan(LEAF_SPINE);
+
+    let routes = plan.routes(&break_of("h1", "leaf1"));
+
+    assert!(routes[4].is_empty(), "{:?}", routes[4]);
+    let network = "10.0.1.0/24".parse().unwrap();
+    assert!(routes.iter().all(|routes| !routes.contains_key(&network)), "leaf1 does not announce it");
+    assert_eq!(nodes_of(&plan, &routes[0], "10.0.2.0/24"), ["spine2", "spine1"]);
+    assert_eq!(nodes_of(&plan, &routes[5], "0.0.0.0/0"), ["leaf2"]);
+}
+
+#[test]
+fn a_host_of_a_network_on_several_links_is_gone_alone() {
+    let plan = plan(SHARED);
+
+    let routes = plan.routes(&[Fault::Break { a: "s1".into(), b: "h1".into() }]);
+
+    let [h1, h2] = ["10.0.0.1/32", "10.0.0.2/32"].map(|host| host.parse().unwrap());
+    assert!(routes[2].is_empty(), "{:?}", routes[2]);
+    assert!(routes.iter().all(|routes| !routes.contains_key(&h1)));
+    assert_eq!(routes[0].get(&h2), Some(&Target::Link("eth2".into())));
+    assert_eq!(nodes_of(&plan, &routes[1], "10.0.0.2/32"), ["s1"]);
+}
+
+#[test]
 fn a_loop_and_a_wrong_route_are_routes() {
     let plan = plan(LEAF_SPINE);
     let routes = plan.routes(&[Fault::Loop { a: "leaf1".into(), b: "spine1".into() }]);
@@ -101,17 +140,7 @@ fn links_to_hosts_are_edges_but_not_to_hosts_with_int() {
 
 #[test]
 fn a_network_on_several_links_is_routed_host_by_host() {
-    let text = r#"
-name = "x"
-switch = [{ name = "s1" }, { name = "s2" }]
-host = [
-    { name = "h1", address = "10.0.0.1/24" },
-    { name = "h2", address = "10.0.0.2/24" },
-    { name = "h3", address = "10.0.0.3/24" },
-]
-link = [{ ends = ["h1", "s1"] }, { ends = ["h2", "s1"] }, { ends = ["h3", "s2"] }, { ends = ["s1", "s2"] }]
-"#;
-    let plan = plan(text);
+    let plan = plan(SHARED);
     let routes = plan.routes(&[]);
     assert_eq!(routes[0].get(&"10.0.0.2/32".parse().unwrap()), Some(&Target::Link("eth2".into())));
     assert_eq!(nodes_of(&plan, &routes[0], "10.0.0.3/32"), ["s2"]);

@@ -92,6 +92,29 @@ fn hosts_reach_each_other_by_both_families_and_around_a_broken_link() {
 }
 
 #[test]
+fn the_link_of_a_host_breaks_and_is_mended() {
+    let Some(world) = World::new("d") else { return };
+    let of_host = Fault::Break { a: "h1".into(), b: "r1".into() };
+    let both = [of_host.clone(), Fault::Break { a: "r1".into(), b: "r2".into() }];
+
+    world.apply(&both[..1], &[]);
+    assert!(!world.reaches_at_once("h1", "h2", "10.0.2.1"));
+    assert!(world.reaches("h2", "h3", "10.0.2.2"), "others");
+    world.apply(&both, &both[..1]);
+    world.apply(&both[1..], &both);
+
+    assert!(world.reaches("h1", "h2", "10.0.2.1"));
+    assert!(world.reaches("h2", "h1", "fd00:1::1"));
+    assert!(world.reaches("h3", "h1", "10.0.1.1"));
+    // One of a network on two links.
+    let of_shared = [Fault::Break { a: "h3".into(), b: "r3".into() }];
+    world.apply(&of_shared, &both[1..]);
+    assert!(!world.reaches_at_once("h1", "h3", "10.0.2.2"));
+    world.apply(&[], &of_shared);
+    assert!(world.reaches("h1", "h3", "10.0.2.2"));
+}
+
+#[test]
 fn faults_stop_packets_and_their_end_lets_them_pass() {
     let Some(world) = World::new("b") else { return };
     let faults = [
