@@ -126,6 +126,21 @@ impl Network {
             && Self { address, length: self.length }.network() == self.network()
     }
 
+    /// The last address of this network; of IPv4 the broadcast address, unless there are only one or two.
+    #[must_use]
+    pub fn broadcast(self) -> IpAddr {
+        match self.network().address {
+            IpAddr::V4(first) => {
+                let hosts = u32::MAX.checked_shr(u32::from(self.length)).unwrap_or(0);
+                Ipv4Addr::from(u32::from(first) | hosts).into()
+            }
+            IpAddr::V6(first) => {
+                let hosts = u128::MAX.checked_shr(u32::from(self.length)).unwrap_or(0);
+                Ipv6Addr::from(u128::from(first) | hosts).into()
+            }
+        }
+    }
+
     /// The last address that a router may have, right before the broadcast address.
     #[must_use]
     pub fn last(self) -> IpAddr {

@@ -34,7 +34,7 @@ pub fn play(lab: &Lab, stop: &AtomicBool, mut progress: impl FnMut(f64, &str)) -
     let mut steps: Vec<(Duration, Action)> = Vec::new();
     for step in &lab.topology.steps {
         if let Ok((action, _)) = step.action() {
-            steps.push((step.at.0, action));
+            steps.push((step.at.get_ref().0, action));
         }
     }
     steps.sort_by_key(|(at, _)| *at);
@@ -72,10 +72,10 @@ pub fn play(lab: &Lab, stop: &AtomicBool, mut progress: impl FnMut(f64, &str)) -
     }
     judge.look(began.elapsed());
     wait_for_rest(&mut running, &mut done, stop);
+    let played = done.len();
+    done.extend(steps.iter().skip(played).map(|(at, action)| unplayed(*at, action)));
     let expectations = judge.finish(lab, |asked| ask(lab, asked));
-    let passed = expectations.iter().all(|it| it.passed)
-        && done.iter().all(|it| it.passed)
-        && done.len() == steps.len();
+    let passed = expectations.iter().all(|it| it.passed) && done.iter().all(|it| it.passed);
     Ok(Outcome {
         name: lab.plan.name.clone(),
         passed,
@@ -98,6 +98,17 @@ fn wait_for_rest(running: &mut Vec<Running>, done: &mut [StepOutcome], stop: &At
         let outcome = &mut done[command.step];
         outcome.passed = command.may_fail;
         outcome.output = format!("{}\nit was still running at the end", command.tail()).trim().to_owned();
+    }
+}
+
+/// The outcome of a step that was due after the end.
+fn unplayed(at: Duration, action: &Action) -> StepOutcome {
+    StepOutcome {
+        at: at.as_secs_f64(),
+        step: action.to_string(),
+        passed: false,
+        exit_code: None,
+        output: "the run ended before".into(),
     }
 }
 
@@ -181,3 +192,21 @@ const GRACE: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes of a command's output that are kept.
 const MAX_OUTPUT: usize = 2000;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::unplayed;
+    use crate::topology::{Action, Fault};
+
+    #[test]
+    fn a_step_after_the_end_has_failed_and_says_why() {
+        let fault = Action::Fault(Fault::Break { a: "leaf1".into(), b: "spine1".into() });
+
+        let outcome = unplayed(Duration::from_secs(3), &fault);
+
+        assert_eq!((outcome.at, outcome.step.as_str()), (3.0, "break leaf1 spine1"));
+        assert_eq!((outcome.passed, outcome.output.as_str()), (false, "the run ended before"));
+    }
+}

@@ -331,6 +331,8 @@ fn a_wrong_topology_is_exit_code_2_with_its_place_and_creates_nothing() {
         ),
         ("delay = \"2ms\"", "dealy = \"2ms\"", "unknown key `dealy` in [[link]]; did you mean `delay`?"),
         ("\"10.0.2.1/24\"", "\"10.0.1.1/24\"", "the address 10.0.1.1 is in use by `h1`"),
+        ("\"10.0.2.1/24\"", "\"224.0.0.1/8\"", "224.0.0.1/8 is no address of a host"),
+        ("127.0.0.1:PORT", "0.0.0.0:PORT", "is reachable from other machines"),
         ("rate = \"50Mbit\"", "rate = \"50\"", "`50` is not a rate"),
     ] {
         let text = routers().replacen(from, to, 1);

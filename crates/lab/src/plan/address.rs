@@ -93,6 +93,12 @@ fn gateways(topology: &Topology) -> Result<Vec<Vec<(Network, IpAddr)>>, Mistake>
 /// A host's addresses with their gateways.
 fn pairs(host: &HostConfig) -> Result<Vec<(Network, IpAddr)>, Mistake> {
     let addresses = &host.address.get_ref().0;
+    if let Some((network, fault)) = addresses.iter().find_map(|network| Some((network, fault(*network)?))) {
+        return Err(Mistake::at(
+            host.address.span(),
+            format!("{network} is no address of a host: it is {fault}"),
+        ));
+    }
     let gateways = host.gateway.as_ref().map_or(&[][..], |gateway| &gateway.get_ref().0);
     let span = host.gateway.as_ref().map_or(host.address.span(), toml::Spanned::span);
     if let [first, second] = addresses[..]
@@ -111,6 +117,10 @@ fn pairs(host: &HostConfig) -> Result<Vec<(Network, IpAddr)>, Mistake> {
         .map(|network| {
             let is_ours = |gateway: &&IpAddr| network.contains(**gateway);
             let gateway = gateways.iter().find(is_ours).copied().unwrap_or_else(|| network.last());
+            if let Some(fault) = fault(Network { address: gateway, length: network.length }) {
+                let message = format!("{gateway} is no address of a gateway: it is {fault}");
+                return Err(Mistake::at(span.clone(), message));
+            }
             if gateway == network.address {
                 let message =
                     format!("{gateway} is the address and the gateway of host `{}`", host.name.get_ref());
@@ -119,6 +129,21 @@ fn pairs(host: &HostConfig) -> Result<Vec<(Network, IpAddr)>, Mistake> {
             Ok((*network, gateway))
         })
         .collect()
+}
+
+/// Why an interface cannot have this address; `None`: it can.
+fn fault(network: Network) -> Option<&'static str> {
+    let is_end = |address: IpAddr| network.length < 31 && network.address == address;
+    match network.address {
+        address if address.is_unspecified() => Some("the unspecified address"),
+        address if address.is_loopback() => Some("a loopback address"),
+        address if address.is_multicast() => Some("a multicast address"),
+        IpAddr::V4(address) if address.octets()[0] >= RESERVED => Some("a reserved address"),
+        IpAddr::V4(address) if address.octets()[0] == 0 => Some("an address of \"this network\""),
+        IpAddr::V4(_) if is_end(network.network().address) => Some("the address of its network"),
+        IpAddr::V4(_) if is_end(network.broadcast()) => Some("the broadcast address of its network"),
+        _ => None,
+    }
 }
 
 /// Networks whose hosts are on more than one segment.
@@ -151,3 +176,5 @@ fn between(segment: usize, place: usize, routers: usize, has_ipv6: bool) -> Vec<
 
 /// Networks that a lab uses itself: links between routers, and the links for reports.
 const OURS: [&str; 2] = ["100.64.0.0/10", "fd6c:6162::/32"];
+/// The first octet from which on IPv4 addresses are reserved.
+const RESERVED: u8 = 240;

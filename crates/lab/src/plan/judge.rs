@@ -1,12 +1,13 @@
-//! Checks of the names in steps and expectations.
+//! Checks of the names and times in steps and expectations.
 
 use inband_model::EventKind;
 
 use super::parts::{Kind, Plan};
 use crate::topology::{Action, Fault, Mistake, Topology, unknown};
 
-/// Checks the names in steps and expectations.
+/// Checks the names and times in steps and expectations.
 pub(super) fn judge(plan: &Plan, topology: &Topology) -> Result<(), Mistake> {
+    judge_times(topology)?;
     for step in &topology.steps {
         let (action, span) = step.action().map_err(|(message, span)| Mistake { span, message })?;
         plan.check(&action).map_err(|message| Mistake { span, message })?;
@@ -49,6 +50,29 @@ pub(super) fn judge(plan: &Plan, topology: &Topology) -> Result<(), Mistake> {
                 command.on.span(),
                 unknown("host or switch", command.on.get_ref(), known),
             ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that nothing happens, or is expected, after the end of the run.
+fn judge_times(topology: &Topology) -> Result<(), Mistake> {
+    let steps = topology.steps.iter().map(|step| ("at", &step.at));
+    let expectations = topology.expectations.iter();
+    let times = expectations.clone().flat_map(|expect| {
+        let (after, by) = (expect.after.as_ref(), expect.by.as_ref());
+        after.map(|after| ("after", after)).into_iter().chain(by.map(|by| ("by", by)))
+    });
+    if let Some(duration) = topology.duration
+        && let Some((key, time)) = steps.chain(times).find(|(_, time)| *time.get_ref() > duration)
+    {
+        let message = format!("`{key}` is {}, and the run ends after {duration}", time.get_ref());
+        return Err(Mistake::at(time.span(), message));
+    }
+    for (after, by) in expectations.filter_map(|expect| expect.after.as_ref().zip(expect.by.as_ref())) {
+        if after.get_ref() > by.get_ref() {
+            let message = format!("`after` is {}, and `by` is {}: earlier", after.get_ref(), by.get_ref());
+            return Err(Mistake::at(after.span(), message));
         }
     }
     Ok(())

@@ -1,12 +1,13 @@
 //! Resolution of names into positions: nodes, their ids, and the interfaces at the ends of links.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
 use toml::Spanned;
 
 use super::names;
 use super::parts::{Interface, Kind, Link, Node, Plan};
-use crate::topology::{LinkConfig, Mistake, SwitchConfig, SwitchTables, Topology, unknown};
+use crate::topology::{CollectorConfig, LinkConfig, Mistake, SwitchConfig, SwitchTables, Topology, unknown};
 
 /// The plan without segments and addresses.
 pub(super) fn resolve(topology: &Topology) -> Result<Plan, Mistake> {
@@ -14,11 +15,8 @@ pub(super) fn resolve(topology: &Topology) -> Result<Plan, Mistake> {
     if let Some(fault) = names::fault(name) {
         return Err(Mistake::at(topology.name.span(), fault));
     }
-    let api = topology.collector.api_address();
-    let api = api.parse().map_err(|_| Mistake {
-        span: topology.collector.api.as_ref().map(Spanned::span),
-        message: format!("`{api}` is not an address with its port, such as `127.0.0.1:8080`"),
-    })?;
+    let api = api(&topology.collector)?;
+    check_ids(topology)?;
     let nodes = nodes(topology)?;
     let mut plan = Plan { name: name.clone(), api, nodes, links: Vec::new(), segments: Vec::new() };
     connect(&mut plan, topology)?;
@@ -30,6 +28,38 @@ pub(super) fn resolve(topology: &Topology) -> Result<Plan, Mistake> {
         }
     }
     Ok(plan)
+}
+
+/// The address of the API outside of the lab: only of this machine, since the lab's API has no token.
+fn api(collector: &CollectorConfig) -> Result<SocketAddr, Mistake> {
+    let text = collector.api_address();
+    let mistake = |what: &str| Mistake {
+        span: collector.api.as_ref().map(Spanned::span),
+        message: format!("`{text}` {what}, such as `127.0.0.1:8080`"),
+    };
+    let api: SocketAddr = text.parse().map_err(|_| mistake("is not an address with its port"))?;
+    if !api.ip().is_loopback() {
+        return Err(mistake(
+            "is reachable from other machines, and a lab's API has no token: use a loopback address",
+        ));
+    }
+    if api.port() == 0 {
+        return Err(mistake("has no port: use a fixed one"));
+    }
+    Ok(api)
+}
+
+/// Refuses an `id` in a `[node]` table, which would replace those that are planned.
+fn check_ids(topology: &Topology) -> Result<(), Mistake> {
+    let defaults = [&topology.defaults.switch.node, &topology.defaults.host.node];
+    let switches = topology.switches.iter().map(|switch| &switch.node);
+    let hosts = topology.hosts.iter().map(|host| &host.node);
+    let all = defaults.into_iter().chain(switches).chain(hosts).flatten();
+    if let Some(node) = all.into_iter().find(|node| node.get_ref().contains_key("id")) {
+        let message = "the `id` of a node is a key of its [[switch]] or [[host]]: each has its own";
+        return Err(Mistake::at(node.span(), message));
+    }
+    Ok(())
 }
 
 fn nodes(topology: &Topology) -> Result<Vec<Node>, Mistake> {

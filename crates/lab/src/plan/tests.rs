@@ -211,6 +211,103 @@ fn a_key_belongs_to_the_table_that_has_it() {
 }
 
 #[test]
+fn addresses_that_no_host_can_have_are_refused() {
+    for (address, fault) in [
+        ("127.0.0.5/8", "a loopback address"),
+        ("10.0.5.0/24", "the address of its network"),
+        ("10.0.5.255/24", "the broadcast address of its network"),
+        ("224.0.0.1/8", "a multicast address"),
+        ("0.0.0.0/24", "the unspecified address"),
+        ("0.0.0.7/24", "an address of \"this network\""),
+        ("255.255.255.255/24", "a reserved address"),
+        ("::1/64", "a loopback address"),
+        ("ff02::1/64", "a multicast address"),
+    ] {
+        let message = mistake(&LEAF_SPINE.replace("\"10.0.2.1/24\"", &format!("\"{address}\"")));
+        assert!(message.contains(&format!("{address} is no address of a host: it is {fault}")), "{message}");
+    }
+    let message = mistake(&LEAF_SPINE.replace("10.0.1.254", "10.0.1.255"));
+    assert!(message.contains("10.0.1.255 is no address of a gateway: it is the broadcast"), "{message}");
+    for address in ["10.0.5.0/31", "10.0.5.253/24", "fd00:5::/64"] {
+        let text = LEAF_SPINE.replace("[\"10.0.2.1/24\", \"fd00:2::1/64\"]", &format!("\"{address}\""));
+        assert!(Plan::new(&topology(&text)).is_ok(), "{address}");
+    }
+}
+
+#[test]
+fn the_api_of_a_lab_is_at_a_port_of_this_machine() {
+    let with = |api: &str| format!("{LEAF_SPINE}\n[collector]\napi = \"{api}\"\n");
+    for (api, fault) in [
+        ("0.0.0.0:8080", "is reachable from other machines"),
+        ("192.0.2.1:8080", "is reachable from other machines"),
+        ("[::]:8080", "is reachable from other machines"),
+        ("127.0.0.1:0", "has no port"),
+        ("127.0.0.1", "is not an address with its port"),
+    ] {
+        let text = with(api);
+        let mistake = Plan::new(&topology(&text)).unwrap_err();
+        assert!(mistake.message.starts_with(&format!("`{api}` {fault}")), "{}", mistake.message);
+        assert_eq!(&text[mistake.span.unwrap()], format!("\"{api}\""));
+    }
+    for api in ["127.0.0.1:8080", "127.0.0.2:1", "[::1]:8080"] {
+        assert_eq!(plan(&with(api)).api, api.parse().unwrap());
+    }
+}
+
+#[test]
+fn a_node_table_has_no_id() {
+    let text = r#"
+name = "x"
+[[switch]]
+name = "s1"
+SWITCH
+[[host]]
+name = "h1"
+address = "10.0.1.1/24"
+HOST
+[[link]]
+ends = ["h1", "s1"]
+"#;
+    let planned = |switch: &str, host: &str, defaults: &str| {
+        let text = text.replace("SWITCH", switch).replace("HOST", host) + defaults;
+        Plan::new(&topology(&text))
+    };
+    for (switch, host, defaults) in [
+        ("node.id = 7", "", ""),
+        ("[switch.node]\nid = 7", "", ""),
+        ("", "node = { id = 7 }", ""),
+        ("", "", "[defaults.switch.node]\nid = 7"),
+        ("", "", "[defaults.host]\nnode.id = 7"),
+    ] {
+        let mistake = planned(switch, host, defaults).unwrap_err();
+        assert!(mistake.message.starts_with("the `id` of a node is a key of its [[switch]]"), "{mistake}");
+        assert!(mistake.span.is_some(), "{switch}{host}{defaults}");
+    }
+    assert!(planned("id = 7\nnode.int_version = \"1.0\"", "", "").is_ok());
+}
+
+#[test]
+fn nothing_happens_or_is_expected_after_the_end() {
+    let step = "[[step]]\nat = \"3s\"\nbreak = [\"leaf1\", \"spine1\"]\n";
+    let expect = |times: &str| format!("[[expect]]\nevent = \"loop\"\n{times}\n");
+    let with = |duration: &str, rest: &str| format!("duration = \"{duration}\"\n{LEAF_SPINE}\n{rest}");
+    for (duration, rest, expected) in [
+        ("500ms", step.to_owned(), "`at` is 3s, and the run ends after 500ms"),
+        ("2s", expect("by = \"3s\""), "`by` is 3s, and the run ends after 2s"),
+        ("2s", expect("after = \"3s\""), "`after` is 3s, and the run ends after 2s"),
+        ("9s", expect("after = \"4s\"\nby = \"3s\""), "`after` is 4s, and `by` is 3s: earlier"),
+    ] {
+        let text = with(duration, &rest);
+        let mistake = Plan::new(&topology(&text)).unwrap_err();
+        assert_eq!(mistake.message, expected);
+        assert!(mistake.span.is_some_and(|span| text[span].starts_with('"')), "{expected}");
+    }
+    for rest in [step.to_owned(), expect("after = \"3s\"\nby = \"3s\"")] {
+        assert!(Plan::new(&topology(&with("3s", &rest))).is_ok(), "at the end itself");
+    }
+}
+
+#[test]
 fn mistakes_are_named() {
     for (change, expected) in [
         (("[\"h1\", \"leaf1:1\"]", "[\"h1\", \"leef1\"]"), "unknown host or switch `leef1`, expected one of"),

@@ -34,7 +34,7 @@ impl<'a> Judge<'a> {
     pub(super) fn last_by(&self, last_step: Duration) -> Option<Duration> {
         let usual = last_step + AFTER_LAST_STEP;
         self.expectations().any(|expect| expect.by.is_some()).then_some(())?;
-        self.expectations().map(|expect| expect.by.map_or(usual, |by| by.0)).max()
+        self.expectations().map(|expect| expect.by().unwrap_or(usual)).max()
     }
 
     /// Whether the judgement is final.
@@ -72,7 +72,7 @@ impl<'a> Judge<'a> {
             let fits = |(seen, this, title): &&(Duration, String, String)| {
                 this == kind.get_ref()
                     && expect.key.as_ref().is_none_or(|key| title.contains(key))
-                    && expect.after.is_none_or(|after| *seen >= after.0)
+                    && expect.allows(*seen)
             };
             let found = self.events.values().filter(fits).min_by_key(|(seen, ..)| *seen);
             self.met[at] = found.map(|(seen, _, title)| (*seen, title.clone()));
@@ -98,8 +98,8 @@ impl<'a> Judge<'a> {
             for (at, expect) in self.lab.topology.expectations.iter().enumerate() {
                 let Some(wanted) = &expect.path else { continue };
                 let is_flow = (wanted.source.to_string(), wanted.destination.to_string()) == ends;
-                let in_time = expect.after.is_none_or(|after| now >= after.0);
-                if self.met[at].is_none() && is_flow && in_time && *wanted.nodes.get_ref() == path {
+                if self.met[at].is_none() && is_flow && expect.allows(now) && *wanted.nodes.get_ref() == path
+                {
                     self.met[at] = Some((now, text.clone()));
                 }
             }
@@ -122,7 +122,7 @@ impl<'a> Judge<'a> {
                 let seen = if others.is_empty() { self.instead(expect) } else { others.join(", ") };
                 return Judgement { expected, passed, at: None, seen };
             }
-            let in_time = met.filter(|(seen, _)| expect.by.is_none_or(|by| *seen <= by.0));
+            let in_time = met.filter(|(seen, _)| expect.by().is_none_or(|by| *seen <= by));
             let passed = in_time.is_some() != expect.absent && !(expect.absent && self.trouble.is_some());
             let seen = match met {
                 Some((_, what)) => what.clone(),
@@ -196,11 +196,11 @@ fn describe(expect: &Expect) -> String {
     if let Some(command) = &expect.run {
         text.push_str(&format!("on {}: {}", command.on.get_ref(), command.command));
     }
-    if let Some(after) = expect.after {
-        text.push_str(&format!(" after {after}"));
+    if let Some(after) = &expect.after {
+        text.push_str(&format!(" after {}", after.get_ref()));
     }
-    if let Some(by) = expect.by {
-        text.push_str(&format!(" by {by}"));
+    if let Some(by) = &expect.by {
+        text.push_str(&format!(" by {}", by.get_ref()));
     }
     text
 }

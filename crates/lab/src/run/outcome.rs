@@ -27,7 +27,7 @@ pub struct Outcome {
 /// The outcome of a step.
 #[derive(Clone, Debug, Serialize)]
 pub struct StepOutcome {
-    /// When it was played, seconds.
+    /// When it was played, or should have been, seconds.
     pub at: f64,
     /// The step in words.
     pub step: String,

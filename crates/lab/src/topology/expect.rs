@@ -1,6 +1,7 @@
 //! The expectations of `lab run` about the collector and about commands.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -32,10 +33,24 @@ pub struct Expect {
     pub run: Option<Command>,
     /// The latest time; default the end of the run.
     #[serde(default)]
-    pub by: Option<Span>,
+    pub by: Option<Spanned<Span>>,
     /// The earliest time; default the start of the run.
     #[serde(default)]
-    pub after: Option<Span>,
+    pub after: Option<Spanned<Span>>,
+}
+
+impl Expect {
+    /// The latest time since everything was running; `None`: the end of the run.
+    #[must_use]
+    pub fn by(&self) -> Option<Duration> {
+        self.by.as_ref().map(|by| by.get_ref().0)
+    }
+
+    /// Whether a time since everything was running is not too early.
+    #[must_use]
+    pub fn allows(&self, time: Duration) -> bool {
+        self.after.as_ref().is_none_or(|after| time >= after.get_ref().0)
+    }
 }
 
 /// The path of a flow.

@@ -15,7 +15,7 @@ type Place = Option<std::ops::Range<usize>>;
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// The time since everything was running.
-    pub at: Span,
+    pub at: Spanned<Span>,
     /// A command on a host or switch.
     #[serde(default)]
     pub run: Option<Command>,

@@ -19,9 +19,9 @@ macro_rules! with_node_tables {
             #[doc = concat!("`[", stringify!($own), "]`.")]
             #[serde(default)]
             pub $own: Option<Table>,
-            /// `[node]`.
+            /// `[node]`, without `id`.
             #[serde(default)]
-            pub node: Option<Table>,
+            pub node: Option<Spanned<Table>>,
             /// `[[interface]]`: added to the interface with the same `id`; without `id`, to all.
             #[serde(default)]
             pub interface: Vec<Table>,
@@ -78,18 +78,18 @@ macro_rules! with_node_tables {
             pub fn tables(&self) -> Table {
                 let mut tables = Table::new();
                 let single = [
-                    ("node", &self.node),
-                    (stringify!($own), &self.$own),
-                    ("encapsulation", &self.encapsulation),
-                    ("source", &self.source),
-                    ("sink", &self.sink),
-                    ("mtu", &self.mtu),
-                    ("checksum", &self.checksum),
-                    ("report", &self.report),
-                    ("smart", &self.smart),
-                    ("loss", &self.loss),
-                    ("drop_reasons", &self.drop_reasons),
-                    ("offline", &self.offline),
+                    ("node", self.node.as_ref().map(Spanned::get_ref)),
+                    (stringify!($own), self.$own.as_ref()),
+                    ("encapsulation", self.encapsulation.as_ref()),
+                    ("source", self.source.as_ref()),
+                    ("sink", self.sink.as_ref()),
+                    ("mtu", self.mtu.as_ref()),
+                    ("checksum", self.checksum.as_ref()),
+                    ("report", self.report.as_ref()),
+                    ("smart", self.smart.as_ref()),
+                    ("loss", self.loss.as_ref()),
+                    ("drop_reasons", self.drop_reasons.as_ref()),
+                    ("offline", self.offline.as_ref()),
                 ];
                 for (name, table) in single {
                     if let Some(table) = table {
