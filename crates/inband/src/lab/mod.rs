@@ -217,7 +217,7 @@ fn name_of(lab: &str) -> Result<String, Failure> {
     if state::folder(lab).is_dir() && !lab.contains('/') {
         return Ok(lab.to_owned());
     }
-    if !lab.contains('/') && !Path::new(lab).exists() {
+    if !lab.contains('/') && Path::new(lab).extension().is_none_or(|extension| extension != "toml") {
         // The error lists the labs that exist.
         State::open(lab).map_err(failure)?;
     }

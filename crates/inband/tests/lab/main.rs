@@ -230,6 +230,21 @@ fn a_lab_that_is_stopped_while_it_starts_leaves_nothing() {
     }
 }
 
+#[test]
+fn a_name_is_not_a_file_of_the_same_name() {
+    let folder = std::env::temp_dir().join(format!("inbn{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("fabric")).unwrap();
+    std::fs::write(folder.join("other"), "not TOML").unwrap();
+    for task in [["down", "fabric"], ["status", "fabric"], ["down", "other"]] {
+        let program = std::process::Command::new(env!("CARGO_BIN_EXE_inband"));
+        let output = { program }.arg("lab").args(task).current_dir(&folder).output().unwrap();
+        let messages = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{messages}");
+        assert!(messages.contains(&format!("the lab `{}` is not up", task[1])), "{messages}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// Two leaves and two spines; their switches are this program.
 const FABRIC: &str = r#"
 name = "NAME"
