@@ -1,6 +1,6 @@
 //! The network as known from reports.
 
-use inband_model::{Hop, Nanos, NodeId};
+use inband_model::{Hop, Nanos, NodeId, Origin};
 
 use crate::flows::{FlowEntry, FlowTable};
 use crate::paths::{Links, PathIndex, PathSettings, PathTable, Topology};
@@ -56,14 +56,24 @@ impl Network {
         let hops = self.hops(entry);
         let has_all = entry.hops_expected.is_some_and(|expected| hops.len() >= usize::from(expected));
         let (Some(first), Some(last)) = (hops.first(), hops.last()) else { return false };
-        let is_edge = |node_id: NodeId, interface: Option<u16>| {
-            let edges = &self.settings.edges;
-            edges.is_empty()
-                || edges.iter().any(|edge| edge.node == node_id.0 && Some(edge.interface) == interface)
-        };
-        has_all
-            && is_edge(first.node_id, first.ingress_interface)
-            && is_edge(last.node_id, last.egress_interface)
+        let has_edges = self.settings.edges.is_empty()
+            || self.is_edge(first.node_id, first.ingress_interface)
+                && self.is_edge(last.node_id, last.egress_interface);
+        let is_stack = entry.origin == Origin::MdStack;
+        has_all && has_edges && (is_stack || !self.links_go_on(first, last))
+    }
+
+    /// Whether paths have shown that there is a node before the first of these hops, or after the last one, by
+    /// an interface that faces no host.
+    pub(crate) fn links_go_on(&self, first: &Hop, last: &Hop) -> bool {
+        self.links.come_from(first) && !self.is_edge(first.node_id, first.ingress_interface)
+            || self.links.go_on(last) && !self.is_edge(last.node_id, last.egress_interface)
+    }
+
+    /// Whether an interface faces hosts, by the configuration.
+    fn is_edge(&self, node_id: NodeId, interface: Option<u16>) -> bool {
+        let mut edges = self.settings.edges.iter();
+        edges.any(|edge| edge.node == node_id.0 && Some(edge.interface) == interface)
     }
 
     /// The time before which the last report of a link means that it is out of service.

@@ -223,11 +223,14 @@ impl Correlator {
     }
 
     /// Expected number of hops: by the topology, or by the fall of the TTL from the first to the last hop
-    /// seen. `None` where it is unknown whether hops are missing.
+    /// seen. `None` where it is unknown whether hops are missing, as where a known link goes on at either end.
     fn hops_expected(&self, conclusion: &Conclusion) -> Option<u8> {
         let cards = &conclusion.cards;
         let (first, last) = (cards.first()?, cards.last()?);
         let count = u8::try_from(cards.len()).ok();
+        if self.network.links_go_on(&first.hop, &last.hop) {
+            return None;
+        }
         let is_linked =
             |pair: &[Postcard]| self.network.topology.connects(&pair[0].hop, &pair[1].hop) == Some(true);
         match self.network.topology.goes_on(&first.hop, &last.hop) {

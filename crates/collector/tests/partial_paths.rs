@@ -1,0 +1,73 @@
+//! Paths of which reports show a part, or leave out fields.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use inband_collector::{CollectorSettings, EdgeInterface, EventSettings, PathRule, PathSettings};
+use inband_model::{EventKind, Nanos};
+
+use support::{Lab, flow, hop, node_report, plain_packet};
+
+const EPOCH: Nanos = Nanos(1 << 30);
+
+#[test]
+fn a_path_that_ends_in_front_of_a_known_link_is_not_complete() {
+    let mut lab = Lab::with(through(2, PathSettings::default()));
+    for round in 0..30 {
+        for number in 1..=4 {
+            for (node_id, ttl) in [(1, 64), (11, 63), (2, 62)] {
+                // All flows but one end at the link from 11 to 2.
+                if node_id != 2 || number == 4 || round < 8 {
+                    let packet = plain_packet(&flow(number), ttl);
+                    lab.report(node_id, &node_report(&packet, hop(node_id, 900, 0)));
+                }
+            }
+        }
+        lab.wait(EPOCH);
+    }
+
+    assert_eq!(lab.events(EventKind::PathPolicy), []);
+    assert_eq!(lab.events(EventKind::SilentLoss).len(), 1);
+    let path = lab.path_observations().pop().unwrap();
+    assert_eq!((support::nodes(&path), path.hops_expected), (vec![1, 11], None));
+    for view in lab.collector.flows() {
+        assert_eq!(view.path_is_complete(), view.flow == flow(4), "{}", view.flow);
+    }
+}
+
+#[test]
+fn a_path_that_begins_behind_a_known_link_is_not_complete() {
+    let mut lab = Lab::with(through(1, PathSettings::default()));
+    run(&mut lab, 1, &[(1, 64), (11, 63), (2, 62)]);
+    run(&mut lab, 2, &[(11, 63), (2, 62)]);
+
+    assert_eq!(lab.events(EventKind::PathPolicy), []);
+    assert!(!lab.collector.flow(&flow(2)).unwrap().path_is_complete());
+}
+
+#[test]
+fn a_path_that_ends_at_an_edge_is_complete_although_a_link_begins_there() {
+    let edges = [(1, 1), (11, 2)].map(|(node, interface)| EdgeInterface { node, interface });
+    let mut lab = Lab::with(through(2, PathSettings { edges: edges.to_vec(), ..PathSettings::default() }));
+    run(&mut lab, 1, &[(1, 64), (11, 63), (2, 62)]);
+    run(&mut lab, 2, &[(1, 64), (11, 63)]);
+
+    assert_eq!(lab.events(EventKind::PathPolicy).len(), 1);
+}
+
+/// Reports of these nodes on a flow, once an epoch, until its path has settled.
+fn run(lab: &mut Lab, number: u32, nodes: &[(u32, u8)]) {
+    for _ in 0..6 {
+        for (node_id, ttl) in nodes {
+            lab.report(*node_id, &node_report(&plain_packet(&flow(number), *ttl), hop(*node_id, 900, 0)));
+        }
+        lab.wait(EPOCH);
+    }
+}
+
+/// Settings with a rule that every path passes a node.
+fn through(node_id: u32, paths: PathSettings) -> CollectorSettings {
+    let rule = PathRule { name: "through".to_owned(), require_nodes: vec![node_id], ..PathRule::default() };
+    let events = EventSettings { path_policy: vec![rule], ..EventSettings::default() };
+    CollectorSettings { events, paths, ..CollectorSettings::default() }
+}
