@@ -2,6 +2,7 @@
 
 mod change;
 mod finding;
+mod likeness;
 mod postcard;
 mod stack;
 mod trail;

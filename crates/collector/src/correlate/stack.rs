@@ -136,6 +136,7 @@ impl Correlator {
         }
         let is_joined = !self.trail.hops().is_empty();
         self.trail.extend(sighting.hops);
+        let is_same_way = self.complete_trail(flow);
         if self.is_path(flow) {
             return self.confirm_end_of_path(flow, sighting, outbox);
         }
@@ -143,10 +144,23 @@ impl Correlator {
             return self.late_reports += 1;
         }
         let confidence = if is_joined { Confidence::Probable } else { Confidence::Certain };
-        let adopted = self.adopt(flow, &self.finding(sighting, true, confidence), outbox);
+        let finding = Finding { is_same_way, ..self.finding(sighting, true, confidence) };
+        let adopted = self.adopt(flow, &finding, outbox);
         if let Some(path) = adopted.filter(|_| !is_joined) {
             self.network.make_certain(path);
         }
+    }
+
+    /// Fills the fields that the report leaves out with those of the flow's path if that may be the same, else
+    /// with those of a path that it has left; returns whether its path may be the same.
+    fn complete_trail(&mut self, flow: FlowIndex) -> bool {
+        let (entry, paths) = (&self.network.flows[flow], &self.network.paths);
+        let mut fill_from = |path: PathIndex| self.trail.fill_from(paths[path].path.hops());
+        if entry.path.is_some_and(&mut fill_from) {
+            return true;
+        }
+        entry.past_paths.iter().rev().any(|past| fill_from(past.path));
+        false
     }
 
     /// Keeps the hops reported by a transit hop, to put them before those from the sink. This is never a
@@ -189,6 +203,7 @@ impl Correlator {
         }
         self.trail.clear();
         self.trail.extend(sighting.hops);
+        self.complete_trail(flow);
         if self.is_path(flow) {
             self.confirm_end_of_path(flow, sighting, outbox);
         } else {

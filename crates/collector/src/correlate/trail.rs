@@ -4,6 +4,8 @@ use inband_model::{Hop, Nanos};
 
 use crate::report::HopReading;
 
+use super::likeness;
+
 /// The hops of the path under examination, first hop first, with their latencies.
 #[derive(Debug, Default)]
 pub(super) struct Trail {
@@ -27,6 +29,16 @@ impl Trail {
         for reading in readings {
             self.push(reading.hop, reading.latency);
         }
+    }
+
+    /// Fills the unknown fields of the hops with those of a path that may be the same; returns whether it may
+    /// be.
+    pub(super) fn fill_from(&mut self, path: &[Hop]) -> bool {
+        let may_be = likeness::may_be(&self.hops, path);
+        if may_be {
+            self.hops.iter_mut().zip(path).for_each(|(hop, known)| likeness::fill(hop, known));
+        }
+        may_be
     }
 
     pub(super) fn hops(&self) -> &[Hop] {
