@@ -198,10 +198,18 @@ fn claims_int(link: Link, bytes: &[u8], at: usize, code_points: &CodePoints<'_>)
         Ok(Some(layers)) => !matches!(locate::find(bytes, &layers, code_points), Ok(None)),
         Ok(None) => false,
         Err(error) => match error.header {
-            Header::Udp => code_points.udp_ports.contains(&ports(bytes, error.at).1),
+            Header::Udp if code_points.udp_ports.contains(&ports(bytes, error.at).1) => true,
+            Header::Tcp | Header::Udp => is_whole_and_marked(link, bytes, at, code_points),
             _ => false,
         },
     }
+}
+
+/// Whether the DSCP of a packet marks INT, and the packet is whole: a truncated L4 header is no fault.
+fn is_whole_and_marked(link: Link, bytes: &[u8], at: usize, code_points: &CodePoints<'_>) -> bool {
+    let Ok(Some(layers)) = Layers::ip_at(link, bytes, at, Strictness::Whole) else { return false };
+    let dscp = layers.dscp(bytes);
+    code_points.dscp.iter().any(|mark| mark.matches(dscp))
 }
 
 /// The five-tuple that the packet with INT at `location` had before INT was added.

@@ -123,8 +123,9 @@ impl Layers {
         Self::ip_at(link, bytes, 0, strictness)
     }
 
+    /// Like [`Layers::parse_ip`] for a packet that starts at byte `at`.
     #[inline]
-    fn ip_at(
+    pub(crate) fn ip_at(
         link: Link,
         bytes: &[u8],
         at: usize,

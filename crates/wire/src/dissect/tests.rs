@@ -163,6 +163,38 @@ fn a_marked_packet_that_cannot_be_read_is_an_error_and_an_unmarked_one_is_not() 
 }
 
 #[test]
+fn a_marked_packet_with_an_impossible_l4_header_is_an_error_if_it_is_whole() {
+    let tcp = packet().dscp(0x17).tcp(1, 2).payload(&int_md().hop(1).bytes()).build();
+    let udp = packet().dscp(0x17).udp(1, 2).payload(&int_md().hop(1).bytes()).build();
+    let with = |frame: &[u8], at: usize, bytes: &[u8]| {
+        let mut frame = frame.to_vec();
+        frame[34 + at..34 + at + bytes.len()].copy_from_slice(bytes);
+        frame
+    };
+    // Data offset 0, data offset 15 past the end, UDP Length 0.
+    let cases = [
+        (with(&tcp, 12, &[0x00]), Header::Tcp),
+        (with(&tcp, 12, &[0xf0]), Header::Tcp),
+        (with(&udp, 4, &[0, 0]), Header::Udp),
+    ];
+    for (frame, header) in cases {
+        for found in [whole(&frame), cut(&frame)] {
+            assert_eq!(found.error.map(|error| (error.at, error.header)), Some((34, header)));
+        }
+        let inside = packet().without_ethernet().protocol(4).payload(&frame[14..]).build();
+        let found = dissect(Link::Ip, &inside, &CodePoints::DEFAULT, Strictness::Whole);
+        assert_eq!(found.error.map(|error| (error.at, error.header)), Some((40, header)));
+        // Cut off, as in a report, or without the mark it is none.
+        for length in 34..frame.len() {
+            assert_eq!(cut(&frame[..length]).error, None, "{length}");
+        }
+        let mut unmarked = frame;
+        unmarked[15] = 0;
+        assert_eq!(whole(&unmarked).error, None);
+    }
+}
+
+#[test]
 fn what_is_not_ip_is_empty() {
     let found = whole(&[0x88; 60]);
     assert_eq!((found.levels().count(), found.flow, found.error), (0, None, None));
