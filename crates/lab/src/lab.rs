@@ -6,13 +6,14 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use inband_linux::namespace::{self, Namespace};
 use rustix::process::Signal;
 use toml::{Table, Value};
 
 use crate::error::LabError;
+use crate::logs::{self, PATIENCE, STEP};
 use crate::plan::{self, Kind, Plan};
 use crate::process::{self, Process};
 use crate::state::{self, State};
@@ -132,7 +133,7 @@ impl Lab {
         state.facts.pins = hosts.map(|host| self.pins(&host.name)).collect();
         let started = self.start(&mut state, stop, &mut progress);
         if started.is_err() {
-            let logs = logs(state.folder());
+            let logs = logs::ends(state.folder());
             drop(state);
             down(&self.plan.name)?;
             return started.map_err(|error| match error {
@@ -174,7 +175,7 @@ impl Lab {
             }
         }
         for process in &started {
-            await_words(state.folder(), process, stop)?;
+            logs::await_words(state.folder(), process, stop)?;
         }
         for node in &self.plan.nodes {
             for command in &node.run {
@@ -377,45 +378,6 @@ fn note(state: &mut State, node: &str, what: &str, command: &mut Command) -> Res
     Ok(process)
 }
 
-/// Waits until a program's log reports that it is running.
-fn await_words(folder: &Path, process: &Process, stop: &AtomicBool) -> Result<(), LabError> {
-    let log = folder.join(format!("log/{}.log", process.node));
-    let until = Instant::now() + PATIENCE;
-    while fs::metadata(&log).map_or(0, |file| file.len()) == 0 {
-        LabError::if_stopped(stop)?;
-        if !process.is_alive() {
-            break;
-        }
-        if Instant::now() >= until {
-            return Err(LabError::Program(format!(
-                "`inband {}` on {} does not start",
-                process.what, process.node
-            )));
-        }
-        std::thread::sleep(STEP);
-    }
-    std::thread::sleep(STEP);
-    if process.is_alive() {
-        return Ok(());
-    }
-    Err(LabError::Program(format!("`inband {}` on {} has ended", process.what, process.node)))
-}
-
-/// The ends of all logs that are not empty.
-fn logs(folder: &Path) -> String {
-    let entries = fs::read_dir(folder.join("log")).into_iter().flatten().flatten();
-    let mut texts = Vec::new();
-    for entry in entries {
-        let text = fs::read(entry.path()).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let lines: Vec<&str> = text.lines().collect();
-        let last = lines.iter().skip(lines.len().saturating_sub(MAX_LOG_LINES));
-        let name = entry.file_name().to_string_lossy().into_owned();
-        texts.extend(last.map(|line| format!("{}: {line}", name.trim_end_matches(".log"))));
-    }
-    texts.join("\n")
-}
-
 /// This program.
 pub(crate) fn program() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| "inband".into())
@@ -424,11 +386,6 @@ pub(crate) fn program() -> PathBuf {
 const TOPOLOGY: &str = "topology.toml";
 /// A BPF file system.
 const PINS: &str = "/sys/fs/bpf";
-/// How long a program may take to start.
-const PATIENCE: Duration = Duration::from_secs(20);
-const STEP: Duration = Duration::from_millis(50);
-/// Maximum lines of each log that are shown when a lab does not start.
-const MAX_LOG_LINES: usize = 5;
 
 #[cfg(test)]
 mod tests;

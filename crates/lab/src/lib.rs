@@ -8,6 +8,7 @@
 mod api;
 mod error;
 pub mod lab;
+mod logs;
 pub mod plan;
 pub mod process;
 pub mod quantity;
