@@ -6,9 +6,11 @@ mod likeness;
 mod postcard;
 mod stack;
 mod trail;
+mod upstream;
 mod views;
 
-use inband_model::{Flow, HopLatencyObservation, Nanos, Observation, Origin, QueueDepthObservation};
+use hashbrown::HashSet;
+use inband_model::{Flow, HopLatencyObservation, Nanos, NodeId, Observation, Origin, QueueDepthObservation};
 
 use crate::deadlines::Deadlines;
 use crate::detect::congestion::CongestionChange;
@@ -33,6 +35,9 @@ pub(crate) struct Correlator {
     next_sweep: Option<Nanos>,
     /// The hops of the current path; kept here to reuse its memory.
     trail: Trail,
+    /// Interfaces by which packets enter the hop behind one that removes stacks, where a stack may begin in
+    /// the middle of a path.
+    seams: HashSet<(NodeId, u16)>,
     evicted_flows: u64,
     aged_flows: u64,
     /// Reports on packets older than the latest of their flow, which say nothing of its path.
@@ -58,6 +63,8 @@ enum What {
     SettleChange,
     /// The path of a flapping flow may be reported again.
     Tell,
+    /// A stack has waited for the hops before it.
+    EndHold,
 }
 
 impl Correlator {
@@ -79,6 +86,7 @@ impl Correlator {
             reminders: Deadlines::new(),
             next_sweep: None,
             trail: Trail::default(),
+            seams: HashSet::new(),
             evicted_flows: 0,
             aged_flows: 0,
             late_reports: 0,
@@ -128,6 +136,7 @@ impl Correlator {
             match reminder.what {
                 What::Settle => self.settle(reminder.flow, now, outbox),
                 What::SettleChange => self.settle_change(reminder.flow, now, outbox),
+                What::EndHold => self.give_up_hold(reminder.flow, now, outbox),
                 What::Tell => self.tell_kept_back(reminder.flow, now, outbox),
             }
         }
@@ -286,5 +295,5 @@ fn observe_hops(flow: Flow, sighting: &Sighting<'_>, outbox: &mut Outbox) {
 
 /// Interval at which flows are searched for silent ones.
 const SWEEP: Nanos = Nanos::from_secs(1);
-/// Maximum number of reminders for each flow that may be followed; a followed flow has three.
-const MAX_REMINDERS: usize = 4;
+/// Maximum number of reminders for each flow that may be followed; a followed flow has four.
+const MAX_REMINDERS: usize = 5;

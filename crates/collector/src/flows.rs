@@ -1,13 +1,15 @@
 //! The table of recent flows.
 
 mod entry;
+mod upstream;
 
 use std::ops::{Index, IndexMut};
 
 use hashbrown::HashMap;
 use inband_model::{Flow, Nanos};
 
-pub(crate) use self::entry::{FLAPS, FlowEntry, PAST_PATHS, PastPath, RecentChange, Unsettled, Upstream};
+pub(crate) use self::entry::{FLAPS, FlowEntry, PAST_PATHS, PastPath, RecentChange, Unsettled};
+pub(crate) use self::upstream::{HeldStack, MAX_PARTS, Part, Span};
 
 /// The recent flows, up to a configured maximum.
 ///

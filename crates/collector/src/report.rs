@@ -33,6 +33,8 @@ pub(crate) struct Reading {
     pub(crate) origin: Origin,
     /// Whether the hops are all those that the packet has passed.
     pub(crate) stack: StackState,
+    /// Remaining Hop Count before the first hop on the stack was added.
+    pub(crate) remaining_at_start: Option<u8>,
     /// TTL or hop limit of the outermost reported packet.
     pub(crate) ttl: Option<u8>,
     /// The identity of the packet.
@@ -140,6 +142,7 @@ pub(crate) fn read(
         flow: layer::flow(dissection, carried, packet),
         origin: Origin::XdReport,
         stack: StackState::Whole,
+        remaining_at_start: None,
         ttl: outer.ttl,
         packet_bytes: outer.bytes,
         identity: outer.identity,
@@ -167,6 +170,7 @@ pub(crate) fn read(
             Ok(header) => {
                 reading.origin = Origin::MdStack;
                 reading.stack = stack_state(report, &header);
+                reading.remaining_at_start = remaining_at_start(&header);
                 push_stack(&header, location, report, reporter, hops);
                 return reading;
             }
@@ -280,6 +284,12 @@ fn stack_state(report: &AnyIndividual<'_>, header: &AnyHeader<'_>) -> StackState
     } else {
         StackState::Whole
     }
+}
+
+/// Remaining Hop Count before the first hop on the stack was added: each hop took one.
+fn remaining_at_start(header: &AnyHeader<'_>) -> Option<u8> {
+    let hops = u8::try_from(header.hop_count()).ok()?;
+    header.remaining_hop_count()?.checked_add(hops)
 }
 
 /// The state for an inner packet that is marked as INT but cannot be INT.

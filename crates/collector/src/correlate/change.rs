@@ -24,6 +24,8 @@ impl Correlator {
         let entry = &mut self.network.flows[flow];
         let old = entry.path.replace(new);
         let was_whole = std::mem::replace(&mut entry.path_is_whole, finding.is_whole);
+        entry.stack_confirms = finding.is_whole;
+        entry.remaining_at_source = finding.remaining_at_source;
         entry.hops_expected = finding.hops_expected;
         entry.origin = finding.origin;
         let until = std::mem::replace(&mut entry.path_seen_at, now);

@@ -17,4 +17,6 @@ pub(super) struct Finding {
     pub(super) is_same_way: bool,
     /// Hops the path should have; `None` when unknown.
     pub(super) hops_expected: Option<u8>,
+    /// Remaining Hop Count before the first hop, where a stack shows it.
+    pub(super) remaining_at_source: Option<u8>,
 }

@@ -7,6 +7,11 @@ pub(super) fn may_be(one: &[Hop], other: &[Hop]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| may_be_hop(one, other))
 }
 
+/// Whether the last hops of a path may be these.
+pub(super) fn may_end(part: &[Hop], path: &[Hop]) -> bool {
+    path.len().checked_sub(part.len()).is_some_and(|first| may_be(part, &path[first..]))
+}
+
 /// Fills the unknown fields of a hop with those of another report on it.
 pub(super) fn fill(hop: &mut Hop, known: &Hop) {
     if hop.node_id == NodeId::NOT_AVAILABLE {

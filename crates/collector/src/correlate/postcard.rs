@@ -200,6 +200,7 @@ impl Correlator {
             is_whole: true,
             is_same_way,
             hops_expected: self.hops_expected(conclusion),
+            remaining_at_source: None,
         };
         let adopted = self.adopt(flow, &finding, outbox);
         if let Some(path) = adopted.filter(|_| fall_by_one(&conclusion.cards)) {

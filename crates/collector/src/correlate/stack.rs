@@ -1,9 +1,9 @@
 //! The path of a flow from the metadata stacks of its INT-MD packets.
 
-use inband_model::{Confidence, Hop, Nanos};
+use inband_model::{Confidence, Hop, Nanos, Origin, ReportReference};
 
 use crate::detect::detector::{Crossing, SeenStack};
-use crate::flows::{FlowIndex, Upstream};
+use crate::flows::{FlowIndex, Span};
 use crate::outbox::Outbox;
 use crate::paths::{Mark, Order, PathIndex};
 use crate::ports::Sample;
@@ -11,7 +11,8 @@ use crate::report::{HopReading, StackState};
 use crate::sighting::Sighting;
 
 use super::finding::Finding;
-use super::{Correlator, record_hop};
+use super::upstream::Head;
+use super::{Correlator, likeness, record_hop};
 
 impl Correlator {
     /// Handles a report with a metadata stack.
@@ -41,7 +42,7 @@ impl Correlator {
     #[inline]
     fn confirms_path(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) -> bool {
         let entry = &mut self.network.flows[flow];
-        let Some(index) = entry.path.filter(|_| entry.path_is_whole) else { return false };
+        let Some(index) = entry.path.filter(|_| entry.stack_confirms) else { return false };
         let path = &self.network.paths[index];
         let is_whole = sighting.reading.stack == StackState::Whole;
         if !is_whole || !is_same(path.path.hops(), sighting.hops) {
@@ -127,27 +128,75 @@ impl Correlator {
         outbox: &mut Outbox,
     ) {
         self.trail.clear();
-        if let Some(upstream) = self.fresh_upstream(flow, sighting) {
-            let hops = self.network.paths[upstream].path.hops();
-            if shares_no_node(hops, sighting.hops) {
-                // A transit hop removed the first part of the stack from this packet and reported it.
-                hops.iter().for_each(|hop| self.trail.push(*hop, None));
+        self.trail.extend(sighting.hops);
+        let stack = Stack::of(sighting, is_newer);
+        let Some(head) = self.head_of(flow, stack.span, sighting.now) else {
+            return self.hold_stack(flow, &stack, sighting, outbox);
+        };
+        self.put_before(&head);
+        if self.take_stack(flow, &stack, &head, outbox) {
+            self.confirm_end_of_path(flow, sighting, outbox);
+        }
+    }
+
+    /// Makes the current hops, at whose end are those of a stack, the path of the flow; returns whether they
+    /// have been its path before.
+    pub(super) fn take_stack(
+        &mut self,
+        flow: FlowIndex,
+        stack: &Stack,
+        head: &Head,
+        outbox: &mut Outbox,
+    ) -> bool {
+        let is_like = self.complete_trail(flow);
+        let finding = self.finding(stack, true);
+        // Hops that are perhaps missing before the first one cannot be counted.
+        let hops_expected = finding.hops_expected.filter(|_| *head != Head::Lost);
+        if self.is_path(flow) {
+            let entry = &mut self.network.flows[flow];
+            entry.stack_confirms = entry.path_is_whole;
+            if entry.path_is_whole && entry.origin == Origin::MdStack {
+                entry.hops_expected = entry.hops_expected.or(hops_expected);
+            }
+            return true;
+        }
+        if !stack.is_newer && self.has_just_left(flow, stack.now) {
+            self.late_reports += 1;
+            return false;
+        }
+        let is_same_way = is_like || self.differs_only_in_head(flow, stack, head);
+        let (remaining_at_source, confidence) = match head {
+            Head::Source => (stack.span.start, Confidence::Certain),
+            Head::Parts { start, .. } => (*start, Confidence::Probable),
+            Head::Lost => (stack.span.start, Confidence::Probable),
+        };
+        let finding = Finding { is_same_way, confidence, hops_expected, remaining_at_source, ..finding };
+        let first_of_stack = self.trail.hops().len().checked_sub(stack.length);
+        if let Some(path) = self.adopt(flow, &finding, outbox) {
+            match head {
+                Head::Source | Head::Lost => self.network.make_certain(path),
+                Head::Parts { .. } => {
+                    if let Some(first) =
+                        first_of_stack.and_then(|first| self.trail.hops().get(first)).copied()
+                    {
+                        self.note_seam(&first);
+                    }
+                }
             }
         }
-        let is_joined = !self.trail.hops().is_empty();
-        self.trail.extend(sighting.hops);
-        let is_same_way = self.complete_trail(flow);
-        if self.is_path(flow) {
-            return self.confirm_end_of_path(flow, sighting, outbox);
-        }
-        if !is_newer && self.has_just_left(flow, sighting.now) {
-            return self.late_reports += 1;
-        }
-        let confidence = if is_joined { Confidence::Probable } else { Confidence::Certain };
-        let finding = Finding { is_same_way, ..self.finding(sighting, true, confidence) };
-        let adopted = self.adopt(flow, &finding, outbox);
-        if let Some(path) = adopted.filter(|_| !is_joined) {
-            self.network.make_certain(path);
+        false
+    }
+
+    /// Whether the current hops and the path of the flow differ only in hops before the first one, which were
+    /// not known of one of them.
+    fn differs_only_in_head(&self, flow: FlowIndex, stack: &Stack, head: &Head) -> bool {
+        let entry = &self.network.flows[flow];
+        let (known, hops) = (self.network.hops(entry), self.trail.hops());
+        let (gains, loses) = (likeness::may_end(known, hops), likeness::may_end(hops, known));
+        match head {
+            Head::Parts { .. } => gains || loses,
+            Head::Lost => loses,
+            Head::Source => gains && (!entry.stack_confirms || entry.remaining_at_source < stack.span.start),
         }
     }
 
@@ -163,39 +212,14 @@ impl Correlator {
         false
     }
 
-    /// Keeps the hops reported by a transit hop, to put them before those from the sink. This is never a
-    /// change of path: the packet went on.
-    fn handle_upstream(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
-        let (place, settle) = (place_of(sighting), self.network.settings.settle());
-        let order = self.network.flows[flow]
-            .upstream
-            .map_or(Order::Unknown, |known| known.latest.order(&place, sighting.arrival, settle));
-        if order == Order::Older {
-            return self.late_reports += 1;
-        }
-        self.trail.clear();
-        self.trail.extend(sighting.hops);
-        let path = self.network.acquire_path(sighting.now, self.trail.hops());
-        let entry = &mut self.network.flows[flow];
-        let upstream = path.map(|path| Upstream { path, seen_at: sighting.now, latest: place });
-        let before = std::mem::replace(&mut entry.upstream, upstream);
-        // A partial path of just these hops is confirmed below.
-        let known = entry.path.filter(|path| {
-            let hops = self.network.paths[*path].path.hops();
-            hops.starts_with(self.trail.hops()) && (entry.path_is_whole || hops.len() > sighting.hops.len())
-        });
-        if let Some(known) = known {
-            self.handle_times(flow, known, 0, sighting, outbox);
-        }
-        if let Some(before) = before {
-            self.network.paths.release(before.path);
-        }
-        self.handle_partial_stack(flow, sighting, outbox);
-    }
-
     /// Reports a partial path as long as no whole stack has been seen. A partial stack says nothing of a path
     /// that is known in whole.
-    fn handle_partial_stack(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+    pub(super) fn handle_partial_stack(
+        &mut self,
+        flow: FlowIndex,
+        sighting: &Sighting<'_>,
+        outbox: &mut Outbox,
+    ) {
         let entry = &self.network.flows[flow];
         let known = entry.path.map_or(0, |path| self.network.paths[path].path.hops().len());
         if entry.path_is_whole || sighting.hops.len() < known {
@@ -207,12 +231,17 @@ impl Correlator {
         if self.is_path(flow) {
             self.confirm_end_of_path(flow, sighting, outbox);
         } else {
-            self.adopt(flow, &self.finding(sighting, false, Confidence::Certain), outbox);
+            self.adopt(flow, &self.finding(&Stack::of(sighting, false), false), outbox);
         }
     }
 
     /// Confirms the last hops of the flow's path, and handles their times.
-    fn confirm_end_of_path(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+    pub(super) fn confirm_end_of_path(
+        &mut self,
+        flow: FlowIndex,
+        sighting: &Sighting<'_>,
+        outbox: &mut Outbox,
+    ) {
         let entry = &mut self.network.flows[flow];
         entry.path_seen_at = sighting.now;
         let Some(path) = entry.path else { return };
@@ -222,7 +251,7 @@ impl Correlator {
     }
 
     /// Handles the latencies and link times of a report that shows the hops of a path from `first` on.
-    fn handle_times(
+    pub(super) fn handle_times(
         &mut self,
         flow: FlowIndex,
         path: PathIndex,
@@ -242,21 +271,18 @@ impl Correlator {
         self.time_links(path, first, sighting, outbox);
     }
 
-    fn fresh_upstream(&self, flow: FlowIndex, sighting: &Sighting<'_>) -> Option<PathIndex> {
-        let upstream = self.network.flows[flow].upstream?;
-        (sighting.now.since(upstream.seen_at) <= self.network.settings.keep()).then_some(upstream.path)
-    }
-
-    fn finding(&self, sighting: &Sighting<'_>, is_whole: bool, confidence: Confidence) -> Finding {
+    /// What the stack shows with the current hops.
+    pub(super) fn finding(&self, stack: &Stack, is_whole: bool) -> Finding {
         let hops = u8::try_from(self.trail.hops().len()).unwrap_or(u8::MAX);
         Finding {
-            received_at: sighting.now,
-            report: sighting.report,
-            origin: sighting.reading.origin,
-            confidence,
+            received_at: stack.now,
+            report: stack.report,
+            origin: stack.origin,
+            confidence: Confidence::Certain,
             is_whole,
             is_same_way: false,
             hops_expected: is_whole.then_some(hops),
+            remaining_at_source: stack.span.start,
         }
     }
 
@@ -268,16 +294,40 @@ impl Correlator {
     }
 }
 
+/// What is known of a stack apart from its hops.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stack {
+    pub(super) now: Nanos,
+    /// The report of the sink.
+    pub(super) report: ReportReference,
+    pub(super) origin: Origin,
+    /// Whether a clock confirms that its packet was later than those before.
+    pub(super) is_newer: bool,
+    /// Number of its hops.
+    pub(super) length: usize,
+    pub(super) span: Span,
+}
+
+impl Stack {
+    pub(super) fn of(sighting: &Sighting<'_>, is_newer: bool) -> Self {
+        let length = sighting.hops.len();
+        Self {
+            now: sighting.now,
+            report: sighting.report,
+            origin: sighting.reading.origin,
+            is_newer,
+            length,
+            span: Span::new(sighting.reading.remaining_at_start, length),
+        }
+    }
+}
+
 #[inline]
-fn place_of(sighting: &Sighting<'_>) -> Mark {
+pub(super) fn place_of(sighting: &Sighting<'_>) -> Mark {
     Mark::new(sighting.report, sighting.session.port(), sighting.hops)
 }
 
 #[inline]
 fn is_same(hops: &[Hop], readings: &[HopReading]) -> bool {
     hops.len() == readings.len() && hops.iter().zip(readings).all(|(hop, reading)| *hop == reading.hop)
-}
-
-fn shares_no_node(hops: &[Hop], readings: &[HopReading]) -> bool {
-    hops.iter().all(|hop| readings.iter().all(|reading| reading.hop.node_id != hop.node_id))
 }

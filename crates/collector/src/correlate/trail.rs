@@ -31,6 +31,12 @@ impl Trail {
         }
     }
 
+    /// Puts hops before the others.
+    pub(super) fn put_before(&mut self, hops: &[Hop]) {
+        self.hops.splice(0..0, hops.iter().copied());
+        self.latencies.splice(0..0, hops.iter().map(|_| None));
+    }
+
     /// Fills the unknown fields of the hops with those of a path that may be the same; returns whether it may
     /// be.
     pub(super) fn fill_from(&mut self, path: &[Hop]) -> bool {

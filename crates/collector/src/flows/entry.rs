@@ -4,6 +4,8 @@ use inband_model::{Confidence, Flow, Nanos, Origin, ReportReference};
 
 use crate::paths::{LinkIndex, Mark, PathIndex, Postcards};
 
+use super::upstream::Upstream;
+
 /// The state of one flow.
 #[derive(Debug)]
 pub(crate) struct FlowEntry {
@@ -16,6 +18,10 @@ pub(crate) struct FlowEntry {
     pub(crate) path: Option<PathIndex>,
     /// Whether `path` contains all hops, as far as the reports show.
     pub(crate) path_is_whole: bool,
+    /// Whether a stack of just the hops of `path` confirms it: hops before them need not be looked for.
+    pub(crate) stack_confirms: bool,
+    /// Remaining Hop Count before the first hop of `path`, where stacks show it.
+    pub(crate) remaining_at_source: Option<u8>,
     /// Hops `path` should have; `None` when unknown.
     pub(crate) hops_expected: Option<u8>,
     /// When `path` was first seen.
@@ -27,8 +33,8 @@ pub(crate) struct FlowEntry {
     pub(crate) latencies: Box<[Option<Nanos>]>,
     /// The previous paths, latest last; at most [`PAST_PATHS`].
     pub(crate) past_paths: Vec<PastPath>,
-    /// The first part of the path, where a transit hop removed the stack from the packet.
-    pub(crate) upstream: Option<Upstream>,
+    /// The first parts of the path, where transit hops remove the stack from packets.
+    pub(crate) upstream: Option<Box<Upstream>>,
     /// When the path changed most recently, latest first.
     pub(crate) changed_at: [Option<Nanos>; FLAPS],
     /// When the path was last reported.
@@ -64,15 +70,6 @@ pub(crate) struct Unsettled {
     pub(crate) tried_at: Nanos,
 }
 
-/// The part of a path in an intermediate report.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Upstream {
-    pub(crate) path: PathIndex,
-    pub(crate) seen_at: Nanos,
-    /// The position of the report in the order of packets.
-    pub(crate) latest: Mark,
-}
-
 /// A path that a flow has left.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PastPath {
@@ -102,6 +99,8 @@ impl FlowEntry {
             reports: 0,
             path: None,
             path_is_whole: false,
+            stack_confirms: false,
+            remaining_at_source: None,
             hops_expected: None,
             path_since: now,
             path_seen_at: now,
@@ -131,7 +130,7 @@ impl FlowEntry {
     /// The paths this flow keeps in the path table.
     pub(crate) fn paths(&self) -> impl Iterator<Item = PathIndex> {
         let changed = self.recent_change.map(|change| [change.old, change.new]);
-        let upstream = self.upstream.map(|upstream| upstream.path);
+        let upstream = self.upstream.iter().flat_map(|upstream| upstream.paths());
         let past = self.past_paths.iter().map(|past| past.path);
         self.path.into_iter().chain(upstream).chain(changed.into_iter().flatten()).chain(past)
     }

@@ -165,6 +165,8 @@ pub(crate) struct MdPacket {
     pub(crate) hops: Vec<HopMetadata>,
     pub(crate) max_hop_count_exceeded: bool,
     pub(crate) mtu_exceeded: bool,
+    /// Remaining Hop Count at the end of the stack.
+    pub(crate) remaining_hop_count: u8,
 }
 
 impl MdPacket {
@@ -175,13 +177,14 @@ impl MdPacket {
             hops: hops.to_vec(),
             max_hop_count_exceeded: false,
             mtu_exceeded: false,
+            remaining_hop_count: 8,
         }
     }
 
     /// The packet from its IPv4 header on.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let hop_ml = self.instructions.words();
-        let mut header = MdHeader::new(self.instructions, hop_ml, 8);
+        let mut header = MdHeader::new(self.instructions, hop_ml, self.remaining_hop_count);
         if self.max_hop_count_exceeded {
             header.set_max_hop_count_exceeded();
         }

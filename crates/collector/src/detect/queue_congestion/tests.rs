@@ -64,6 +64,7 @@ fn report(network: &mut Network, state: &mut State, outbox: &mut Outbox, now: u6
         flow: None,
         origin: Origin::XdReport,
         stack: StackState::Whole,
+        remaining_at_start: None,
         ttl: None,
         identity: None,
         packet_bytes: 0,
