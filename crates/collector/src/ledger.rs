@@ -132,7 +132,8 @@ impl ReportLedger {
         sequence: u32,
         outbox: &mut Outbox,
     ) -> Noted {
-        let Some(index) = self.streams.find(&key) else {
+        let found = self.streams.find(&key).or_else(|| self.name_stream(now, key, address));
+        let Some(index) = found else {
             let opened = self.streams.open(&self.settings, now, key, address, sequence);
             let stream = if let Opened::At(index) = opened { Some(index) } else { None };
             if let Some(index) = stream {
@@ -224,6 +225,20 @@ impl ReportLedger {
     /// Datagrams of streams refused to their source address: accepted, but nothing is learned from them.
     pub(crate) fn refused_node_ids(&self) -> u64 {
         self.streams.sources().refused_datagrams()
+    }
+
+    /// Gives the stream of an address to the node that is named from there for the first time.
+    #[cold]
+    fn name_stream(&mut self, now: Nanos, key: StreamKey, address: IpAddr) -> Option<StreamIndex> {
+        if key.version != ReportVersion::V0_5 || key.source.is_some() {
+            return None;
+        }
+        let unnamed = Sender { node_id: None, hw_id: key.hw_id, address };
+        if self.senders.node_of(now, unnamed, key.session) != Some(key.node_id) {
+            return None;
+        }
+        let known_as = StreamKey { node_id: NodeId::NOT_AVAILABLE, source: Some(address), ..key };
+        self.streams.rename(&known_as, key)
     }
 
     fn alert(&mut self, index: StreamIndex, now: Nanos, outbox: &mut Outbox) {

@@ -153,6 +153,39 @@ fn a_node_that_names_itself_now_and_then_has_one_stream() {
 }
 
 #[test]
+fn reports_lost_before_a_node_first_names_itself_are_lost_in_its_stream() {
+    let mut lab = Lab::new();
+    for number in 0..95 {
+        lab.datagram_from(from(1), &unnamed(number));
+    }
+    for number in 105..200 {
+        lab.datagram_from(from(1), &named(2, number));
+    }
+    lab.wait(Nanos::from_secs(1));
+
+    let ledger = lab.collector.ledger();
+    assert_eq!((ledger.accepted, ledger.lost), (190, 10));
+    let streams = streams(&lab);
+    assert_eq!((streams.len(), streams[0].node_id, streams[0].source), (1, NodeId(2), None));
+}
+
+#[test]
+fn the_stream_of_an_address_of_several_nodes_is_given_to_none_of_them() {
+    let mut lab = Lab::new();
+    for (node_id, number) in [(2, 50), (3, 70), (2, 51), (3, 71)] {
+        lab.datagram_from(from(1), &named(node_id, number));
+    }
+    for number in 1..4 {
+        lab.datagram_from(from(1), &unnamed(number));
+    }
+    lab.datagram_from(from(1), &named(4, 900));
+    lab.wait(Nanos::from_secs(1));
+
+    assert_eq!((lab.collector.ledger().accepted, lab.collector.ledger().lost), (8, 0));
+    assert_eq!(streams(&lab).len(), 4);
+}
+
+#[test]
 fn a_node_numbers_reports_of_host_int_and_of_0_5_together() {
     let mut lab = Lab::new();
     for sequence in [1_u32, 3, 5] {

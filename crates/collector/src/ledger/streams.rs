@@ -77,6 +77,15 @@ impl Streams {
         Some(index)
     }
 
+    /// Gives a stream another identity; `None` when there is no stream of the previous one.
+    pub(super) fn rename(&mut self, from: &StreamKey, to: StreamKey) -> Option<StreamIndex> {
+        let index = self.index.remove(from)?;
+        self.index.insert(to, index);
+        self.streams[index.0].key = to;
+        self.last = index.0;
+        Some(index)
+    }
+
     /// Starts a stream with its first report.
     pub(super) fn open(
         &mut self,
