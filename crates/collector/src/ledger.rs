@@ -1,9 +1,11 @@
 //! Whether every report arrived, and what became of it.
 
 mod credit;
+mod former;
 mod gaps;
 mod key;
 mod rate;
+mod run;
 mod senders;
 mod sequence;
 mod settings;

@@ -42,6 +42,46 @@ fn a_report_that_another_flows_report_overtakes_counts_for_the_path_of_its_own()
 }
 
 #[test]
+fn a_node_that_restarts_while_reports_overtake_each_other_stays_on_its_paths() {
+    // Three nodes report 30 flows every 60 ms; reports are up to 8 ms late, and node 3 restarts after 12 s.
+    const MS: u64 = 1_000_000;
+    let mut sent: Vec<(u64, u32, u32)> = Vec::new();
+    for number in 0..30_u32 {
+        for round in 0..400_u64 {
+            let at = u64::from(number) * MS + round * 60 * MS;
+            sent.extend((1..=3).map(|node_id| (at + u64::from(node_id) * MS / 10, node_id, number)));
+        }
+    }
+    sent.sort_unstable();
+    let (mut sequences, mut has_restarted, mut random) = ([0_u32; 4], false, 1_u32);
+    let mut arrivals = Vec::new();
+    for (at, node_id, number) in sent {
+        if node_id == 3 && at >= 12_000 * MS && !has_restarted {
+            (sequences[3], has_restarted) = (0, true);
+        }
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let sequence = &mut sequences[node_id as usize];
+        arrivals.push((at + u64::from(random >> 9) % (8 * MS), node_id, number, *sequence));
+        *sequence += 1;
+    }
+    arrivals.sort_unstable();
+
+    let mut lab = Lab::new();
+    let start = lab.now;
+    for (at, node_id, number, sequence) in arrivals {
+        lab.wait((start + Nanos(at)).since(lab.now));
+        let packet = plain_packet(&flow(number), 65 - u8::try_from(node_id).expect("one of three"));
+        lab.datagram(&datagram(node_id, sequence, &[&node_report(&packet, hop(node_id, 900, 0))]));
+    }
+
+    assert_eq!(lab.events(EventKind::SequenceReset).len(), 1);
+    assert_eq!((lab.events(EventKind::SilentLoss), lab.events(EventKind::PathChange)), (vec![], vec![]));
+    let ledger = lab.collector.ledger();
+    assert_eq!((ledger.accepted, ledger.lost, ledger.duplicate), (36_000, 0, 0));
+    assert!(ledger.late < 32, "{}", ledger.late);
+}
+
+#[test]
 fn a_stack_that_another_flows_report_overtakes_tells_the_path_of_its_flow() {
     let mut lab = Lab::new();
     let stack = |number| MdPacket { flow: flow(number), ..MdPacket::new(&hops(&[1, 11, 2])) }.bytes();

@@ -30,16 +30,24 @@ impl SkipCredit {
         ahead: u32,
     ) -> bool {
         let step = u64::from(settings.reset_step);
-        let sent_in = |span| rate.expected_in(span).saturating_mul(u64::from(settings.reset_rate_factor));
         let elapsed = now.since(self.refilled_at);
-        let refill = sent_in(elapsed).saturating_add(step.saturating_mul(elapsed.0) / STEP_REFILL.0);
-        let most = sent_in(silence + EXPLAINED_DELAY).saturating_add(step);
-        self.left = self.left.saturating_add(refill).min(most);
+        let refill = sent_in(settings, rate, elapsed);
+        let refill = refill.saturating_add(step.saturating_mul(elapsed.0) / STEP_REFILL.0);
+        self.left = self.left.saturating_add(refill).min(most_in(settings, rate, silence));
         self.refilled_at = self.refilled_at.max(now);
         let Some(left) = self.left.checked_sub(u64::from(ahead)) else { return false };
         self.left = left;
         true
     }
+}
+
+/// The most numbers that a node may have used in a span of time and the one before.
+pub(super) fn most_in(settings: &LedgerSettings, rate: &ReportRate, span: Nanos) -> u64 {
+    sent_in(settings, rate, span + EXPLAINED_DELAY).saturating_add(settings.reset_step.into())
+}
+
+fn sent_in(settings: &LedgerSettings, rate: &ReportRate, span: Nanos) -> u64 {
+    rate.expected_in(span).saturating_mul(settings.reset_rate_factor.into())
 }
 
 /// Reports may wait this long in queues, so a burst of them may show a step that took place before the last

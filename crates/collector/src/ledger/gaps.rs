@@ -10,6 +10,8 @@ use super::space::SequenceSpace;
 ///
 /// Gaps that open within a small part of the confirmation time share one entry, which keeps the list short
 /// however many there are; such a gap is confirmed up to that much later.
+///
+/// Gaps of the numbering before a restart may be filled as well, by reports that were on their way.
 #[derive(Debug, Default)]
 pub(super) struct OpenGaps {
     gaps: VecDeque<Gap>,
@@ -21,15 +23,26 @@ struct Gap {
     first: u32,
     length: u32,
     missing: u32,
+    numbering: Numbering,
     first_opened_at: Nanos,
     last_opened_at: Nanos,
 }
 
-/// A new range of missing sequence numbers.
+/// A new range of sequence numbers of which some are missing, all of them in most cases.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Missing {
     pub(super) first: u32,
+    pub(super) length: u32,
     pub(super) count: u32,
+}
+
+/// What a sequence number belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbering {
+    /// The numbering that goes on.
+    Current,
+    /// The numbering before the latest restart.
+    Former,
 }
 
 impl OpenGaps {
@@ -42,9 +55,9 @@ impl OpenGaps {
         confirm_after: Nanos,
     ) -> u64 {
         if let Some(gap) = self.gaps.back_mut() {
-            let length = space.distance(gap.first, missing.first).saturating_add(missing.count);
+            let length = space.distance(gap.first, missing.first).saturating_add(missing.length);
             let is_recent = now.since(gap.first_opened_at).0 < confirm_after.0 / SHARES;
-            if is_recent && length < space.half() {
+            if is_recent && length < space.half() && gap.numbering == Numbering::Current {
                 gap.length = length;
                 gap.missing = gap.missing.saturating_add(missing.count);
                 gap.last_opened_at = now;
@@ -54,8 +67,9 @@ impl OpenGaps {
         let overflow = if self.gaps.len() >= MAX_GAPS { self.gaps.pop_front() } else { None };
         self.gaps.push_back(Gap {
             first: missing.first,
-            length: missing.count,
+            length: missing.length,
             missing: missing.count,
+            numbering: Numbering::Current,
             first_opened_at: now,
             last_opened_at: now,
         });
@@ -63,9 +77,10 @@ impl OpenGaps {
     }
 
     /// Removes a number that arrived late from its gap; false when it is not in an open gap.
-    pub(super) fn fill(&mut self, space: SequenceSpace, sequence: u32) -> bool {
-        let is_missed_by =
-            |gap: &&mut Gap| gap.missing > 0 && space.distance(gap.first, sequence) < gap.length;
+    pub(super) fn fill(&mut self, space: SequenceSpace, numbering: Numbering, sequence: u32) -> bool {
+        let is_missed_by = |gap: &&mut Gap| {
+            gap.missing > 0 && space.distance(gap.first, sequence) < gap.length && gap.numbering == numbering
+        };
         let Some(gap) = self.gaps.iter_mut().rev().find(is_missed_by) else { return false };
         gap.missing -= 1;
         while self.gaps.front().is_some_and(|gap| gap.missing == 0) {
@@ -88,6 +103,21 @@ impl OpenGaps {
         self.gaps.drain(..).map(|gap| u64::from(gap.missing)).sum()
     }
 
+    /// Makes all gaps those of the former numbering; returns how many numbers of the one before that are
+    /// missing, whose gaps are closed.
+    pub(super) fn leave_numbering(&mut self) -> u64 {
+        let mut lost = 0;
+        self.gaps.retain_mut(|gap| {
+            let is_current = gap.numbering == Numbering::Current;
+            if !is_current {
+                lost += u64::from(gap.missing);
+            }
+            gap.numbering = Numbering::Former;
+            is_current
+        });
+        lost
+    }
+
     /// When the oldest gap is confirmed; `None` when no gap is open.
     pub(super) fn due(&self, confirm_after: Nanos) -> Option<Nanos> {
         self.gaps.front().map(|gap| gap.last_opened_at + confirm_after)
@@ -96,6 +126,6 @@ impl OpenGaps {
 
 /// Gaps share an entry when they open within this part of the confirmation time.
 const SHARES: u64 = 32;
-/// Maximum number of entries in the list. Only ranges of half the sequence space can make it longer than
-/// `SHARES`.
+/// Maximum number of entries in the list. Only restarts and ranges of half the sequence space can make it
+/// longer than `SHARES`.
 const MAX_GAPS: usize = 64;

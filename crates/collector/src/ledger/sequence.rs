@@ -2,9 +2,11 @@
 
 use inband_model::Nanos;
 
-use super::credit::SkipCredit;
-use super::gaps::{Missing, OpenGaps};
+use super::credit::{self, SkipCredit};
+use super::former::FormerNumbering;
+use super::gaps::{Missing, Numbering, OpenGaps};
 use super::rate::ReportRate;
+use super::run::{Candidate, Membership, OtherRun};
 use super::settings::LedgerSettings;
 use super::space::SequenceSpace;
 use super::window::ReorderWindow;
@@ -25,17 +27,10 @@ pub struct Sequence {
     advanced_at: Nanos,
     /// When such a number below `reset_below` last arrived.
     small_at: Nanos,
-    late_run: Run,
-    repeated_run: Run,
+    other_run: OtherRun,
+    former: FormerNumbering,
     lost: u64,
     lost_unknown: u64,
-}
-
-/// Reports in unbroken sequence that are all behind the expected number.
-#[derive(Debug, Default)]
-struct Run {
-    next: u32,
-    length: u32,
 }
 
 /// The classification of one sequence number.
@@ -45,13 +40,14 @@ pub enum Arrival {
     InOrder,
     /// A later number: this many before it are missing.
     Gap(u32),
-    /// A missing number, inside the reorder window.
+    /// A missing number, inside the reorder window or in an open gap.
     Reordered,
     /// A number that has arrived before.
     Duplicate,
-    /// A number behind the reorder window: it is unknown whether it has arrived before.
+    /// A number behind the reorder window, or of the time before a restart: it is unknown whether it has
+    /// arrived before.
     Late,
-    /// The first number after the node restarted its numbering; the value is the number that was expected.
+    /// The number that shows that the node restarted its numbering; the value is the number that was expected.
     Reset(u32),
     /// The first number after a silence in which the numbers may have wrapped around.
     LossUnknown,
@@ -61,8 +57,7 @@ impl Sequence {
     /// Starts a stream with its first report.
     #[must_use]
     pub fn new(space: SequenceSpace, settings: &LedgerSettings, now: Nanos, first: u32) -> Sequence {
-        let largest_window = (space.half() / 2).min(MAX_WINDOW);
-        let window = settings.reorder_window.clamp(u64::BITS, largest_window).next_power_of_two();
+        let window = settings.reorder_window.clamp(u64::BITS, largest_window(space)).next_power_of_two();
         let mut sequence = Sequence {
             space,
             expected: 0,
@@ -74,8 +69,8 @@ impl Sequence {
             last_at: now,
             advanced_at: now,
             small_at: now,
-            late_run: Run::default(),
-            repeated_run: Run::default(),
+            other_run: OtherRun::default(),
+            former: FormerNumbering::none(),
             lost: 0,
             lost_unknown: 0,
         };
@@ -91,9 +86,6 @@ impl Sequence {
         self.confirm(settings, now);
 
         let arrival = self.classify(settings, now, silence, number);
-        if arrival != Arrival::Late {
-            self.late_run = Run::default();
-        }
         if !matches!(arrival, Arrival::Duplicate | Arrival::Reordered | Arrival::Late) {
             self.advanced_at = self.advanced_at.max(now);
             if number < settings.reset_below {
@@ -151,7 +143,7 @@ impl Sequence {
         // A step past zero may be a loss before the numbers wrap: only a small one is taken for that.
         let wraps_soon = is_ahead && (number >= ahead || ahead <= self.window.size());
         if silence > settings.reset_silence() && number < settings.reset_below && !wraps_soon {
-            return self.reset(number);
+            return self.reset(settings, now, number);
         }
         if is_ahead {
             return self.step_forward(settings, now, silence, ahead);
@@ -164,15 +156,18 @@ impl Sequence {
             // Enough reports may have been sent that a number this far ahead appears to be behind.
             return self.lose_count(now, number);
         }
-        self.be_late(settings, number)
+        self.be_late(settings, now, number, behind)
     }
 
     fn step_forward(&mut self, settings: &LedgerSettings, now: Nanos, silence: Nanos, ahead: u32) -> Arrival {
         let number = self.space.forward(self.expected, ahead);
-        if !self.credit.explains(settings, &self.rate, now, silence, ahead) {
-            return self.reset(number);
+        if self.former.claims(self.space, now, number, ahead) {
+            return self.take_former(settings, now, number);
         }
-        let missing = Missing { first: self.expected, count: ahead };
+        if !self.credit.explains(settings, &self.rate, now, silence, ahead) {
+            return self.reset(settings, now, number);
+        }
+        let missing = Missing { first: self.expected, length: ahead, count: ahead };
         self.lost += self.gaps.open(self.space, now, missing, settings.confirm_after());
         self.advance(now, ahead + 1);
         self.window.mark(number);
@@ -181,58 +176,143 @@ impl Sequence {
 
     fn look_back(&mut self, settings: &LedgerSettings, now: Nanos, number: u32, behind: u32) -> Arrival {
         let is_known = behind <= self.known_behind;
-        let has_arrived = self.window.mark(number);
-        if is_known && !has_arrived {
-            self.repeated_run = Run::default();
-            if !self.gaps.fill(self.space, number) {
-                // Its gap was already confirmed, so it is counted as lost.
-                self.lost = self.lost.saturating_sub(1);
-            }
+        if self.window.mark(number) {
+            return self.doubt(settings, now, number, behind, Arrival::Duplicate);
+        }
+        let is_filled = self.gaps.fill(self.space, Numbering::Current, number);
+        if is_known && !is_filled && self.lost > 0 {
+            // Its gap was already confirmed, so it is counted as lost.
+            self.lost -= 1;
+            self.other_run.take_back(self.space, now, settings.confirm_after(), number);
+        }
+        if is_known || is_filled {
             return Arrival::Reordered;
         }
-        if self.begins_again(settings, now, number) {
-            return self.reset(number);
-        }
-        if has_arrived { Arrival::Duplicate } else { Arrival::Reordered }
+        self.doubt(settings, now, number, behind, Arrival::Reordered)
     }
 
-    /// Distinguishes a copy of a report, or a report from before the first one of the stream, from the
-    /// reports of a node that restarted soon after it began, so that none of its numbers is ahead or missing.
+    /// Takes a number behind the reorder window.
+    #[cold]
+    fn be_late(&mut self, settings: &LedgerSettings, now: Nanos, number: u32, behind: u32) -> Arrival {
+        if behind <= self.reach(settings) {
+            // Reports may be that late, so those that follow have to be tracked one by one.
+            let size = behind.saturating_add(behind / 2).next_power_of_two();
+            self.window.grow(size.min(largest_window(self.space)), self.expected);
+            if behind <= self.window.size() {
+                self.window.mark(number);
+            }
+        }
+        if self.gaps.fill(self.space, Numbering::Current, number) {
+            return Arrival::Reordered;
+        }
+        self.doubt(settings, now, number, behind, Arrival::Late)
+    }
+
+    /// Distinguishes a number that fills no gap of the stream, and otherwise is of this `arrival`, from those
+    /// of a node that restarted.
     ///
-    /// A copy is at most `confirm_after` later than its original. So a run of numbers that begins with a
-    /// small one is a restart when that number first arrived longer ago, or when the run lasts longer without
-    /// a new number.
-    fn begins_again(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> bool {
-        let Run { next, length } = self.repeated_run;
-        let goes_on = length > 0 && self.space.distance(next, number) < RUN_SLACK;
-        let length =
-            if goes_on { length.saturating_add(1) } else { u32::from(number < settings.reset_below) };
-        let original_at = if number < settings.reset_below { self.small_at } else { self.advanced_at };
-        let is_old = now.since(original_at) >= settings.confirm_after();
-        self.repeated_run = Run { next: self.space.forward(number, 1), length };
-        length > 0 && length >= settings.reset_run && is_old
+    /// A report, or a copy of one, is at most `confirm_after` late. So a run of such numbers, of which none
+    /// advances the stream, is a restart when their originals arrived longer ago: the small ones with which a
+    /// node begins, or all; or when they are farther behind than reports can be late.
+    #[cold]
+    fn doubt(
+        &mut self,
+        settings: &LedgerSettings,
+        now: Nanos,
+        number: u32,
+        behind: u32,
+        arrival: Arrival,
+    ) -> Arrival {
+        let is_accepted = arrival != Arrival::Duplicate;
+        if is_accepted && self.former.claims(self.space, now, number, behind) {
+            return self.take_former(settings, now, number);
+        }
+        let is_small = number < settings.reset_below;
+        let original_at = if is_small { self.small_at } else { self.advanced_at };
+        let is_old = now.since(original_at) >= settings.confirm_after()
+            || u64::from(behind) > credit::most_in(settings, &self.rate, settings.confirm_after());
+        let may_begin = is_small || arrival == Arrival::Late;
+        let candidate = Candidate { number, may_begin, is_old, is_accepted };
+        match self.other_run.add(self.space, now, settings.confirm_after(), candidate) {
+            Membership::Again => Arrival::Duplicate,
+            Membership::New if is_old && self.other_run.votes() >= settings.reset_run => {
+                self.restart(settings, now, number)
+            }
+            Membership::New | Membership::Apart => arrival,
+        }
     }
 
-    fn be_late(&mut self, settings: &LedgerSettings, number: u32) -> Arrival {
-        self.repeated_run = Run::default();
-        let length = if number == self.late_run.next { self.late_run.length + 1 } else { 1 };
-        if length >= settings.reset_run {
-            return self.reset(number);
+    /// Takes a number from before the restart: it changes nothing, unless that numbering goes on and the one
+    /// after the restart, of which few numbers have arrived, does not.
+    #[cold]
+    fn take_former(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
+        if !self.former.advance(self.space, number) {
+            let is_filled = self.gaps.fill(self.space, Numbering::Former, number);
+            return if is_filled { Arrival::Reordered } else { Arrival::Late };
         }
-        self.late_run = Run { next: self.space.forward(number, 1), length };
+        if self.known_behind >= settings.reset_run {
+            return Arrival::Late;
+        }
+        let candidate = Candidate { number, may_begin: true, is_old: false, is_accepted: true };
+        let membership = self.other_run.add(self.space, now, settings.confirm_after(), candidate);
+        if membership == Membership::New && self.other_run.votes() >= settings.reset_run {
+            return self.restart(settings, now, number);
+        }
         Arrival::Late
     }
 
-    fn reset(&mut self, number: u32) -> Arrival {
-        let expected = self.expected;
-        self.give_up();
+    /// Continues with the other run, which ends with `number`.
+    fn restart(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
+        let expected = self.leave_numbering(settings, now);
+        self.start_at(number);
+        if let Some(run) = self.other_run.adopt(self.space, &mut self.window) {
+            self.expected = run.expected;
+            // Numbers that were refused as duplicates are neither missing nor known.
+            self.known_behind = if run.is_accepted { run.tracked } else { 0 };
+            self.lost += u64::from(run.taken_back);
+            if run.missing > 0 {
+                let length = self.space.distance(run.lowest, run.expected);
+                let missing = Missing { first: run.lowest, length, count: run.missing };
+                self.lost += self.gaps.open(self.space, now, missing, settings.confirm_after());
+            }
+            if run.lowest < settings.reset_below {
+                self.small_at = self.small_at.max(now);
+            }
+        }
+        Arrival::Reset(expected)
+    }
+
+    fn reset(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
+        let expected = self.leave_numbering(settings, now);
+        self.other_run.forget();
         self.start_at(number);
         Arrival::Reset(expected)
+    }
+
+    /// Leaves the numbering before a restart; returns the number it would go on with.
+    fn leave_numbering(&mut self, settings: &LedgerSettings, now: Nanos) -> u32 {
+        let until = self.advanced_at + settings.confirm_after();
+        self.former = FormerNumbering::new(self.expected, self.reach(settings), until);
+        if self.former.is_open(now) {
+            self.lost += self.gaps.leave_numbering();
+        } else {
+            self.give_up();
+        }
+        self.expected
+    }
+
+    /// Numbers that reports may be late by: twice those of `confirm_after`.
+    fn reach(&self, settings: &LedgerSettings) -> u32 {
+        let sent = self.rate.expected_in(settings.confirm_after()).saturating_mul(2);
+        let reach = sent.saturating_add(u64::from(MIN_REACH)).min(u64::from(self.space.half() / 2));
+        u32::try_from(reach).unwrap_or(u32::MAX)
     }
 
     fn lose_count(&mut self, now: Nanos, number: u32) -> Arrival {
         self.give_up();
         self.lost_unknown += 1;
+        self.other_run.forget();
+        self.former = FormerNumbering::none();
         self.start_at(number);
         self.rate.count(now, 1);
         Arrival::LossUnknown
@@ -243,12 +323,11 @@ impl Sequence {
         self.window.mark(number);
         self.expected = self.space.forward(number, 1);
         self.known_behind = 1;
-        self.repeated_run = Run::default();
     }
 
     /// Advances `expected` by `steps` numbers, none of which has arrived yet.
     fn advance(&mut self, now: Nanos, steps: u32) {
-        self.repeated_run = Run::default();
+        self.other_run.contradict();
         self.window.slide(self.expected, steps);
         self.expected = self.space.forward(self.expected, steps);
         self.known_behind = self.known_behind.saturating_add(steps).min(self.window.size());
@@ -256,8 +335,13 @@ impl Sequence {
     }
 }
 
-/// Maximum number of lost reports between two of a run of repeated ones.
-const RUN_SLACK: u32 = 16;
+/// The largest reorder window of a space.
+fn largest_window(space: SequenceSpace) -> u32 {
+    (space.half() / 2).min(MAX_WINDOW)
+}
+
+/// Numbers that reports may be late by at any rate.
+const MIN_REACH: u32 = 64;
 /// Largest reorder window: 8 KiB of bitmap.
 const MAX_WINDOW: u32 = 65_536;
 

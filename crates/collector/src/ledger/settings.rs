@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct LedgerSettings {
     /// Sequence numbers behind the next expected one that are remembered individually; rounded up to a power
-    /// of two, at least 64, at most 65,536 and at most a quarter of the sequence space. Default 4096.
+    /// of two, at least 64, at most 65,536 and at most a quarter of the sequence space. It grows where reports
+    /// are later than that, to what the rate explains. Default 4096.
     pub reorder_window: u32,
     /// Milliseconds until a gap that is still open counts as lost. Default 200.
     pub confirm_after_ms: u64,
@@ -23,10 +24,11 @@ pub struct LedgerSettings {
     pub reset_step: u32,
     /// See `reset_step`. Default 8.
     pub reset_rate_factor: u32,
-    /// Number of late reports in unbroken sequence that mean a restart; also of duplicates that begin with a
-    /// small number whose original is older than `confirm_after_ms`. Default 16.
+    /// Number of late reports of one sequence that mean a restart; also of duplicates that begin with a small
+    /// number whose original is older than `confirm_after_ms`. Default 16.
     pub reset_run: u32,
-    /// Streams followed at the same time. Default 16,384: about 20 MB.
+    /// Streams followed at the same time. Default 16,384: about 20 MB, and up to 8 KiB for each whose reorder
+    /// window grows.
     pub max_streams: usize,
     /// Streams that one source address may open: its node ids, each with its hw_ids. Reports of further ones
     /// are counted as `refused_node_ids` and kept as history, but nothing else is learned from them. Default

@@ -28,6 +28,26 @@ impl ReorderWindow {
         before
     }
 
+    /// Whether a number is marked as arrived.
+    pub(super) fn contains(&self, sequence: u32) -> bool {
+        let position = sequence & (self.size() - 1);
+        self.words[(position / u64::BITS) as usize] & 1 << (position % u64::BITS) != 0
+    }
+
+    /// Grows to `size` sequence numbers, if that is more; the window ends before `end`.
+    pub(super) fn grow(&mut self, size: u32, end: u32) {
+        if size <= self.size() {
+            return;
+        }
+        let mut grown = ReorderWindow::new(size);
+        for number in (1..=self.size()).map(|back| end.wrapping_sub(back)) {
+            if self.contains(number) {
+                grown.mark(number);
+            }
+        }
+        *self = grown;
+    }
+
     /// Slides forward over `count` numbers from `first` on, none of which has arrived.
     pub(super) fn slide(&mut self, first: u32, count: u32) {
         if count >= self.size() {

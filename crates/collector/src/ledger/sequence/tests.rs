@@ -1,6 +1,9 @@
 //! Loss, duplicates, reordering, restarts and unknown losses are distinguished.
 
+mod arrivals;
+mod delays;
 mod model;
+mod restarts;
 
 use inband_model::Nanos;
 
@@ -132,9 +135,23 @@ fn the_reorder_window_ends_where_it_is_said_to_end() {
     for number in (1..102).chain(104..167) {
         stream.arrive(number);
     }
+    stream.wait(Nanos::from_millis(250));
 
     assert_eq!(stream.arrive(103), Arrival::Reordered);
     assert_eq!(stream.arrive(102), Arrival::Late);
+
+    assert_eq!(stream.losses_at_the_end(), (1, 0));
+}
+
+#[test]
+fn a_number_behind_the_reorder_window_fills_a_gap_that_is_open() {
+    let settings = LedgerSettings { reorder_window: 64, ..LedgerSettings::default() };
+    let mut stream = Stream::with(settings, SequenceSpace::REPORT_2_0, 0);
+    for number in (1..102).chain(104..167) {
+        stream.arrive(number);
+    }
+
+    assert_eq!(stream.arrive(102), Arrival::Reordered);
 
     assert_eq!(stream.losses_at_the_end(), (1, 0));
 }
