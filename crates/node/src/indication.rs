@@ -70,7 +70,7 @@ fn find_inexact(
     layers: &Layers,
     found: Result<Location, ParseError>,
 ) -> Result<Option<(Location, Int)>, ParseError> {
-    let is_tunnel = locate::is_tunnel(bytes, layers);
+    let is_tunnel = locate::may_be_tunnel_header(bytes, layers);
     match found.and_then(|location| Ok((location, parse(bytes, layers, &location)?))) {
         Ok((location, _)) if is_tunnel && !location.version.is_before_2() => Ok(None),
         Err(_) if is_tunnel => Ok(None),

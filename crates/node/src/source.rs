@@ -197,20 +197,13 @@ impl SourcePlan {
     }
 
     /// Computes what fits: after the shim, within the MTU, and within the length fields.
-    fn room(
-        &self,
-        bytes: &[u8],
-        layers: &Layers,
-        place: &Place,
-        limits: Limits,
-    ) -> Result<Room, Outcome> {
+    fn room(&self, bytes: &[u8], layers: &Layers, place: &Place, limits: Limits) -> Result<Room, Outcome> {
         let inserted = self.inserted();
         let always = if self.mode == Mode::Mx { inserted } else { Words::default() };
         let int = HEADER_WORDS.checked_add(always).unwrap_or(Words::MAX);
         let limits = place.limits(limits);
-        let check = |int: Words| {
-            carrier::check_growth(bytes, layers, place.outer + SHIM_BYTES + int.bytes(), limits)
-        };
+        let check =
+            |int: Words| carrier::check_growth(bytes, layers, place.outer + SHIM_BYTES + int.bytes(), limits);
         // int-2.1/mtu-07: without room for the fixed headers INT is not started.
         if int > place.most {
             return Err(Outcome::NotStartedLength);

@@ -582,9 +582,7 @@ fn the_code_points_of_the_examples_of_2_0_are_read_too() {
 fn host_int_before_tcp_options_is_no_shim_behind_them_whatever_the_node_id() {
     // host-int-0.5/packet-03, host-int-0.5/packet-12
     let timestamp = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
-    let mut plain = packet().dscp(10).tcp(40000, 22).payload(&[&timestamp[..], b"data"].concat()).build();
-    // The options belong to the header.
-    plain[14 + 20 + 12] = 0x80;
+    let plain = packet().dscp(10).tcp(40000, 22).options(&timestamp).payload(b"data").build();
     let marked = |mut config: NodeConfig| {
         (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(1), Some(1));
         config

@@ -59,7 +59,10 @@ fn a_sink_adds_its_hop_up_to_the_end_of_the_length_fields_and_else_reports_the_s
                 let found = Layers::parse(link, packet, Strictness::Truncated).unwrap().unwrap();
                 let grown = usize::try_from(hops - 1).unwrap() * 8;
                 assert_eq!(found.end, sent.len() + grown);
-                assert_eq!(usize::from(packet[locate(&sent, EncapsulationKind::Dscp).shim + 1]), 5 + grown / 4);
+                assert_eq!(
+                    usize::from(packet[locate(&sent, EncapsulationKind::Dscp).shim + 1]),
+                    5 + grown / 4
+                );
             });
         }
     }
@@ -83,7 +86,8 @@ fn a_node_that_is_source_and_sink_starts_no_int_without_room_in_the_length_field
 #[test]
 fn a_transit_hop_takes_a_full_length_field_for_no_matter_of_the_mtu() {
     // int-2.1/md-28, int-2.1/mtu-05
-    let sent = through(&mut node(&dscp(1, (true, false))), &plain(false, true, 65_535 - STARTED_BYTES)).unwrap();
+    let sent =
+        through(&mut node(&dscp(1, (true, false))), &plain(false, true, 65_535 - STARTED_BYTES)).unwrap();
     for (mtu, fate) in [(100_000, Outcome::StackFull), (65_535, Outcome::MtuExceeded)] {
         let mut config = dscp(2, (false, false));
         config.interfaces[1].mtu = mtu;

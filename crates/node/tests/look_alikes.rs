@@ -28,9 +28,8 @@ fn payloads() -> [Vec<u8>; 3] {
 }
 
 fn packets() -> Vec<Vec<u8>> {
-    let over = |payload: Vec<u8>| {
-        [marked(17, &udp(false, 7777, &payload)), marked(6, &tcp(false, &[], &payload))]
-    };
+    let over =
+        |payload: Vec<u8>| [marked(17, &udp(false, 7777, &payload)), marked(6, &tcp(false, &[], &payload))];
     payloads().into_iter().flat_map(over).collect()
 }
 
@@ -38,7 +37,8 @@ fn packets() -> Vec<Vec<u8>> {
 /// TEID begins like INT 2.1.
 fn tunnels() -> [Vec<u8>; 2] {
     let options = [&[1, 2, 1, 31][..], &[b'z'; 124], &[1, 2, 2, 1], b"abcd"].concat();
-    let geneve = [&[34, 0, 0x65, 0x58, 0, 0, 7, 0][..], &options, &marked(6, &tcp(false, &[], &[7; 60]))].concat();
+    let geneve =
+        [&[34, 0, 0x65, 0x58, 0, 0, 7, 0][..], &options, &marked(6, &tcp(false, &[], &[7; 60]))].concat();
     let inner = ipv4(17, &udp(false, 53, &[b'y'; 1072]));
     let gtpu = [&[0x30, 0xff, 0x04, 0x4c, 0x21, 0, 0, 1][..], &inner].concat();
     [marked(17, &udp(false, 6081, &geneve)), marked(17, &udp(false, 2152, &gtpu))]
@@ -141,13 +141,17 @@ fn xd_reports_marked_packets_and_leaves_them_as_they_are() {
     let to_the_port = |payload: &[u8]| support::frame(false, 17, &udp(false, 33122, payload));
     let by_dscp = packets().into_iter().chain([no_int_at_all]).chain(tunnels());
     let by_port = payloads().map(|payload| to_the_port(&payload)).into_iter();
-    let by_port = by_port.chain([to_the_port(b"hello world"), to_the_port(&b"$ echo a line to the log".repeat(8))]);
+    let by_port =
+        by_port.chain([to_the_port(b"hello world"), to_the_port(&b"$ echo a line to the log".repeat(8))]);
     let cases = by_dscp.map(|packet| (EncapsulationKind::Dscp, packet));
     let cases = cases.chain(by_port.map(|packet| (EncapsulationKind::UdpPort, packet)));
     for (kind, packet) in cases {
-        for (edges, accept_int) in
-            [((true, false), None), ((true, false), Some(true)), ((false, false), None), ((false, true), None)]
-        {
+        for (edges, accept_int) in [
+            ((true, false), None),
+            ((true, false), Some(true)),
+            ((false, false), None),
+            ((false, true), None),
+        ] {
             let mut config = node_config(7, edges, kind, Mode::Xd);
             config.interfaces[0].accept_int = accept_int;
             let mut hop = Node::new(&config).unwrap();

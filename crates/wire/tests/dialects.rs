@@ -1,9 +1,9 @@
 //! Packets of implementations that deviate from the formats are read, and their deviations named.
 
-use inband_testkit::hex;
+use inband_testkit::{hex, packet};
 use inband_wire::int::{
-    AnyHeader, CodePoints, Deviation, Dialect, HeaderType, HopMetadata, Interfaces, Location, Original,
-    Reading, Version,
+    AnyHeader, CodePoints, Deviation, Dialect, DscpMark, HeaderType, HopMetadata, Interfaces, Location,
+    Original, Reading, Version,
 };
 use inband_wire::{Dissection, Link, Strictness, dissect};
 

@@ -135,16 +135,9 @@ impl EarlierSource {
     }
 
     /// Computes what fits: after the shim, within the MTU, and within the length fields.
-    fn room(
-        &self,
-        bytes: &[u8],
-        layers: &Layers,
-        place: &Place,
-        limits: Limits,
-    ) -> Result<Room, Outcome> {
-        let check = |int: Words| {
-            carrier::check_growth(bytes, layers, place.outer + SHIM_BYTES + int.bytes(), limits)
-        };
+    fn room(&self, bytes: &[u8], layers: &Layers, place: &Place, limits: Limits) -> Result<Room, Outcome> {
+        let check =
+            |int: Words| carrier::check_growth(bytes, layers, place.outer + SHIM_BYTES + int.bytes(), limits);
         let fixed = self.fixed(place);
         // Host-INT carries the source's hop or no INT at all.
         let least =

@@ -58,14 +58,14 @@ pub fn find(
     }
     let marked = || behind_dscp(bytes, layers, code_points.tcp_options);
     // A tunnel endpoint copies the inner DSCP outward, and a port may have two meanings: then a shim counts
-    // only with an INT header after it, and in front of a tunnel's header only without reserved bits.
-    let is_tunnel = is_tunnel(bytes, layers);
-    if announced.is_err() || is_tunnel {
-        let is_shim = |location: &Location| {
-            !is_tunnel || location.version.is_before_2() || is_shim_exact(bytes, location)
+    // only with an INT header after it.
+    if announced.is_err() || is_tunnel(bytes, layers) {
+        let is_int = |location: &Location| {
+            let is_shim = location.version.is_before_2() || is_shim_exact(bytes, location);
+            has_version(bytes, location) && (is_shim || !may_be_tunnel_header(bytes, layers))
         };
         return match marked() {
-            Ok(location) if is_shim(&location) && has_version(bytes, &location) => Ok(Some(location)),
+            Ok(location) if is_int(&location) => Ok(Some(location)),
             _ => announced,
         };
     }
@@ -125,10 +125,15 @@ fn announced(
     }
 }
 
-/// Whether the packet is to the UDP port of a tunnel.
-#[inline]
+/// Whether the header of the tunnel to whose UDP port the packet goes may begin like a shim of INT: Geneve by the
+/// length of its options, GTP-U always. The headers of VXLAN do not.
 #[must_use]
-pub fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
+pub fn may_be_tunnel_header(bytes: &[u8], layers: &Layers) -> bool {
+    layers.udp(bytes).is_some_and(|header| matches!(header.destination_port.get(), geneve::PORT | gtpu::PORT))
+}
+
+#[inline]
+fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
     layers.udp(bytes).is_some_and(|header| {
         let port = header.destination_port.get();
         matches!(port, vxlan::PORT | vxlan::LINUX_PORT | vxlan::GPE_PORT | geneve::PORT | gtpu::PORT)

@@ -320,6 +320,15 @@ fn a_tunnel_whose_outer_dscp_was_copied_carries_no_int_of_its_own() {
 }
 
 #[test]
+fn a_gtpu_header_whose_teid_begins_like_int_is_no_shim() {
+    // int-2.1/l4-03: the first byte of GTP-U reads as INT-MX, the message type as 255 words.
+    let gtpu = [0x30, 0xff, 0x04, 0x4c, 0x21, 0, 0, 1];
+    assert_eq!(found(&behind(packet().udp(9, 2152).dscp(0x17), &[&gtpu, &[0xa5; 1100]])), Ok(None));
+    let frame = md_frame().over(packet().udp(9, 2152)).hop(2).hop(1).payload(&gtpu).build();
+    assert_eq!(found(&frame), Ok(Some(location(Encapsulation::Dscp, 42, 7))));
+}
+
+#[test]
 fn dscp_marks_int_also_in_front_of_a_tunnel_header_and_on_the_int_port() {
     // int-2.1/l4-03: INT over UDP on a packet that carries VXLAN or Geneve.
     for port in [4789, 4790, 6081, 33122] {
