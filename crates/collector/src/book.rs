@@ -145,6 +145,11 @@ impl Book {
         self.active.contains_key(&(kind, key.to_owned()))
     }
 
+    /// The count of an event so far; 0 when it is not active.
+    pub(crate) fn active_count(&self, kind: EventKind, key: &str) -> u64 {
+        self.active.get(&(kind, key.to_owned())).map_or(0, |active| active.view.event.count)
+    }
+
     /// The next event that has ended by itself at `now`.
     pub(crate) fn next_ended(&mut self, now: Nanos) -> Option<Event> {
         while let Some(subject) = self.ends.pop_due(now) {

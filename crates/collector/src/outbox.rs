@@ -57,6 +57,11 @@ impl Outbox {
         self.book.is_active(kind, key)
     }
 
+    /// The count of an event so far; 0 when it is not active.
+    pub(crate) fn active_count(&self, kind: EventKind, key: &str) -> u64 {
+        self.book.active_count(kind, key)
+    }
+
     /// Adds the end of all active events, because the collector ends.
     pub(crate) fn end_run(&mut self, now: Nanos) {
         for event in self.book.end_run(now) {

@@ -74,6 +74,30 @@ fn packets_lost_between_two_nodes_are_a_gap_of_that_many_and_dropped_nowhere() {
 }
 
 #[test]
+fn a_gap_that_goes_on_ends_with_all_packets_that_are_missing() {
+    let mut lab = Lab::new();
+    for count in [3, 1, 108] {
+        summary(&mut lab, 0x4849, &drop_summary([7, 5], [1, 2], count));
+        lab.wait(Nanos::from_secs(1));
+    }
+    lab.wait(Nanos::from_secs(60));
+
+    let events = lab.events(EventKind::SequenceGap);
+
+    let lost = |event: &Event| match &event.detail {
+        EventDetail::SequenceGap(gap) => (event.phase, event.count, gap.lost),
+        other => panic!("not a gap: {other:?}"),
+    };
+    assert_eq!(events.iter().map(lost).collect::<Vec<_>>(), [(Phase::Begin, 3, 3), (Phase::End, 112, 112)]);
+    // The next event counts anew.
+    summary(&mut lab, 0x4849, &drop_summary([7, 5], [1, 2], 2));
+    assert_eq!(
+        lab.events(EventKind::SequenceGap).iter().map(lost).collect::<Vec<_>>(),
+        [(Phase::Begin, 2, 2)]
+    );
+}
+
+#[test]
 fn metadata_that_is_no_drop_summary_counts_one_packet() {
     let whole = drop_summary([7, 5], [1, 2], 3);
     let off = EventSettings {

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 use inband_model::{
-    Confidence, Event, EventDetail, Flow, Nanos, NodeId, ReportReference, SequenceGap, Severity,
+    Confidence, Event, EventDetail, EventKind, Flow, Nanos, NodeId, ReportReference, SequenceGap, Severity,
 };
 use serde::{Deserialize, Serialize};
 
@@ -100,7 +100,7 @@ impl Detector for State {
         let share = sighting.share;
         let Some(flow) = sighting.reading.flow.filter(|flow| share.has_flow(flow)) else { return };
         if let Some(Missing { packets: lost @ 1.., dropped: None }) = sighting.reading.missing {
-            outbox.begin(event(sighting.report, flow, lost.into()), self.course());
+            self.announce(sighting.report, sighting.now, flow, lost.into(), outbox);
         }
         if let Some(number) = sighting.reading.number {
             self.record(sighting.report, flow, number);
@@ -110,20 +110,19 @@ impl Detector for State {
     /// Counts as lost what has been missing long enough.
     fn handle_timeout(&mut self, now: Nanos, _: &Network, outbox: &mut Outbox) {
         while let Some(key) = self.confirmations.pop_due(now) {
-            let course = self.course();
             let Some(numbered) = self.flows.get_mut(&key) else { continue };
             numbered.is_watched = false;
             numbered.sequence.confirm(&self.ledger, now);
             let lost = numbered.sequence.lost().saturating_sub(numbered.told);
-            if lost > 0 {
-                numbered.told += lost;
-                // The packets are missing up to the present, however long the confirmation took.
-                let event = event(numbered.report, key.0, lost);
-                outbox.begin(Event { last: now, ..event }, course);
-            }
+            numbered.told += lost;
             if let Some(due) = numbered.sequence.next_confirmation(&self.ledger) {
                 numbered.is_watched = true;
                 self.confirmations.set(due, key);
+            }
+            if lost > 0 {
+                // The packets are missing up to the present, however long the confirmation took.
+                let report = numbered.report;
+                self.announce(report, now, key.0, lost, outbox);
             }
         }
     }
@@ -173,16 +172,17 @@ impl State {
         }
     }
 
-    fn course(&self) -> Course {
-        Course::until_quiet(Nanos::from_secs(self.settings.quiet_s))
+    /// Announces that more packets of a flow are missing, with those since the event began.
+    #[cold]
+    fn announce(&self, report: ReportReference, now: Nanos, flow: Flow, lost: u64, outbox: &mut Outbox) {
+        let (node_id, key) = (report.node_id, format!("{flow} at node {}", report.node_id));
+        let before = outbox.active_count(EventKind::SequenceGap, &key);
+        let lost = lost.saturating_add(before);
+        let detail = EventDetail::SequenceGap(SequenceGap { flow, node_id, lost });
+        let event = Event::of_report(detail, Severity::Warning, key, Confidence::Certain, report);
+        let course = Course::renewed_within(Nanos::from_secs(self.settings.quiet_s));
+        outbox.begin(Event { last: now, count: lost, ..event }, course);
     }
-}
-
-fn event(report: ReportReference, flow: Flow, lost: u64) -> Event {
-    let detail = SequenceGap { flow, node_id: report.node_id, lost };
-    let key = format!("{flow} at node {}", report.node_id);
-    let detail = EventDetail::SequenceGap(detail);
-    Event { count: lost, ..Event::of_report(detail, Severity::Warning, key, Confidence::Certain, report) }
 }
 
 /// Numbers of a flow that are remembered individually: packets of 500 ms at 8,000 a second.

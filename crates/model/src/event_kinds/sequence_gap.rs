@@ -11,7 +11,7 @@ pub struct SequenceGap {
     pub flow: Flow,
     /// The node that saw the gap.
     pub node_id: NodeId,
-    /// Packets lost: of all packets, because the source numbers each one.
+    /// Packets lost since the event began: of all packets, because the source numbers each one.
     pub lost: u64,
 }
 
