@@ -113,7 +113,7 @@ impl Objective {
         let slice = (settings.window().0 / SLICES as u64).max(1);
         let elapsed = now.since(self.current_began_at).0;
         if elapsed >= slice {
-            self.rotate(now, elapsed / slice);
+            self.rotate(elapsed / slice, slice);
         }
         let tally = &mut self.slices[self.current];
         tally.reports += 1;
@@ -124,12 +124,13 @@ impl Objective {
         self.judge(settings, now)
     }
 
-    fn rotate(&mut self, now: Nanos, slices: u64) {
-        for _ in 0..slices.min(SLICES as u64) {
+    /// Moves on by whole slices of this many nanoseconds, so that all slices together are one window.
+    fn rotate(&mut self, passed: u64, slice: u64) {
+        for _ in 0..passed.min(SLICES as u64) {
             self.current = (self.current + 1) % SLICES;
             self.slices[self.current] = Tally::default();
         }
-        self.current_began_at = now;
+        self.current_began_at = self.current_began_at + Nanos(passed * slice);
     }
 
     fn judge(&mut self, settings: &LatencyObjectiveSettings, now: Nanos) -> Option<Tally> {
