@@ -4,7 +4,7 @@ mod support;
 
 use inband_collector::{CollectorSettings, CongestionSettings, EventSettings, PortSettings};
 use inband_model::{
-    Confidence, CongestionPhase, Event, EventDetail, EventKind, Nanos, QueueCongestion, Severity,
+    Confidence, CongestionPhase, Event, EventDetail, EventKind, Nanos, Phase, QueueCongestion, Severity,
 };
 use inband_wire::int::{HopMetadata, Queue};
 use inband_wire::report::Draft;
@@ -138,6 +138,23 @@ fn an_episode_that_used_up_the_nodes_quota_is_truncated() {
         let events = lab.events(EventKind::QueueCongestion);
         assert_eq!(congestion(&events[1]).truncated, truncated);
     }
+}
+
+#[test]
+fn congestion_for_which_there_is_no_room_is_told_once_and_has_no_end() {
+    let events = EventSettings { max_active: 1, ..EventSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { events, ..CollectorSettings::default() });
+    let packet = plain_packet(&flow(1), 64);
+    for latency in [500_000, 900] {
+        for egress in [2, 3] {
+            lab.report(5, &node_report(&packet, hop_via(5, 1, egress, latency, 9)));
+        }
+    }
+
+    let told: Vec<_> =
+        lab.events(EventKind::QueueCongestion).into_iter().map(|event| (event.key, event.phase)).collect();
+    let [with_room, without] = ["node 5 egress 2 queue 0", "node 5 egress 3 queue 0"].map(str::to_owned);
+    assert_eq!(told, [(with_room.clone(), Phase::Begin), (without, Phase::Once), (with_room, Phase::End)]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod settings;
 
 use std::collections::VecDeque;
 
-use inband_model::{EndReason, Event, Nanos, NodeUnits, Units};
+use inband_model::{EndReason, Event, EventKind, Nanos, NodeUnits, Units};
 
 use crate::book::Course;
 use crate::deadlines::Deadlines;
@@ -103,7 +103,11 @@ impl Detector for State {
             match self.steps.pop_front()? {
                 Next::Step(step) => return Some(step),
                 Next::Begin(event) => outbox.begin(*event, Course::COMPLETE_UNTIL_ENDED),
-                Next::End(event, reason) => outbox.end(*event, reason),
+                // An event for which there was no room was announced once, and has no end.
+                Next::End(event, reason) if outbox.is_active(EventKind::QueueCongestion, &event.key) => {
+                    outbox.end(*event, reason);
+                }
+                Next::End(..) => {}
             }
         }
     }
