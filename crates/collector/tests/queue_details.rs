@@ -3,8 +3,10 @@
 mod support;
 
 use inband_collector::{CollectorSettings, CongestionSettings, CulpritSettings, EventSettings};
-use inband_model::{CulpritPattern, Culprits, EndReason, Event, EventDetail, EventKind, Nanos, Phase};
-
+use inband_model::{
+    Confidence, CulpritPattern, Culprits, EndReason, Event, EventDetail, EventKind, Nanos, Phase,
+};
+use inband_wire::int::{HopMetadata, Instructions};
 use inband_wire::report::Draft;
 
 use support::{Lab, datagram, flow, hop, node_report, phases, plain_packet};
@@ -83,15 +85,71 @@ fn a_storm_is_one_event_in_place_of_its_bursts() {
 fn bursts_close_to_one_another_are_one() {
     let mut lab = Lab::new();
     for gap in [100, 5_000] {
-        delayed(&mut lab, 1, 200_000);
+        queue_report(&mut lab, 200_000);
         lab.wait(Nanos::from_micros(gap));
-        delayed(&mut lab, 1, 200_000);
+        queue_report(&mut lab, 200_000);
         lab.wait(Nanos::from_millis(20));
     }
 
     let bursts = lab.events(EventKind::Microburst);
 
     assert_eq!(bursts.iter().map(|event| event.count).collect::<Vec<_>>(), [2, 1, 1]);
+}
+
+#[test]
+fn congestion_in_every_report_of_a_sample_is_no_microburst() {
+    for utilization in [None, Some(1_000)] {
+        // The reports are closer than the quiet time of an episode, or further apart.
+        for gap_ms in [5, 20] {
+            let mut lab = Lab::new();
+            for _ in 0..200 {
+                delayed_with(&mut lab, 500_000, utilization);
+                lab.wait(Nanos::from_millis(gap_ms));
+            }
+            delayed_with(&mut lab, 900, utilization);
+            lab.wait(Nanos::from_secs(3));
+
+            assert!(!lab.events(EventKind::QueueCongestion).is_empty());
+            assert_eq!(lab.events(EventKind::Microburst), [], "{gap_ms} ms");
+            assert_eq!(lab.events(EventKind::MicroburstStorm), [], "{gap_ms} ms");
+        }
+    }
+}
+
+#[test]
+fn a_storm_is_probable_with_the_utilization_of_its_interface_and_possible_without() {
+    for (utilization, confidence) in [(None, Confidence::Possible), (Some(1_000), Confidence::Probable)] {
+        let mut lab = Lab::new();
+        for _ in 0..12 {
+            delayed_with(&mut lab, 200_000, utilization);
+            delayed_with(&mut lab, 900, utilization);
+            lab.wait(Nanos::from_millis(20));
+        }
+
+        assert_eq!(lab.events(EventKind::MicroburstStorm)[0].confidence, confidence);
+    }
+}
+
+#[test]
+fn a_latency_objective_is_judged_by_the_reports_of_its_window_alone() {
+    let mut lab = Lab::new();
+    let late = |lab: &mut Lab| {
+        for _ in 0..10 {
+            delayed(lab, 1, 6_000_000);
+        }
+    };
+    late(&mut lab);
+    for _ in 0..4 {
+        lab.wait(Nanos::from_secs(15));
+        delayed(&mut lab, 1, 900);
+    }
+    lab.wait(Nanos::from_secs(15));
+    late(&mut lab);
+
+    // The window has 14 reports, fewer than are judged; those before it were as many.
+    assert_eq!(lab.events(EventKind::LatencyObjective), []);
+    late(&mut lab);
+    assert_eq!(lab.events(EventKind::LatencyObjective).len(), 1);
 }
 
 #[test]
@@ -295,6 +353,20 @@ fn congested(queue_congestion: CongestionSettings, reports: usize) -> Lab {
 
 fn delayed(lab: &mut Lab, number: u32, latency: u32) {
     lab.report(5, &node_report(&plain_packet(&flow(number), 64), hop(5, latency, 9)));
+}
+
+/// A report of node 5 with Q set.
+fn queue_report(lab: &mut Lab, latency: u32) {
+    let packet = plain_packet(&flow(1), 64);
+    lab.report(5, &Draft { congested_queue: true, ..node_report(&packet, hop(5, latency, 9)) });
+}
+
+/// A report of node 5 with the utilization of its link, if given.
+fn delayed_with(lab: &mut Lab, latency: u32, utilization: Option<u32>) {
+    let packet = plain_packet(&flow(1), 64);
+    let metadata = HopMetadata { egress_utilization: utilization, ..hop(5, latency, 9) };
+    let instructions = Instructions(if utilization.is_some() { 0xfd00 } else { 0xfc00 });
+    lab.report(5, &Draft { instructions, ..node_report(&packet, metadata) });
 }
 
 fn spike(lab: &mut Lab, latencies: &[u32]) {

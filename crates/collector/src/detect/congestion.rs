@@ -15,6 +15,8 @@ pub(crate) struct CongestionStep {
     pub(crate) utilization: Option<u32>,
     /// Whether the node has used up its quota of queue reports, so that its silence does not mean calm.
     pub(crate) is_truncated: bool,
+    /// Whether silence shows it, and no report.
+    pub(crate) is_silence: bool,
     pub(crate) change: CongestionChange,
 }
 
@@ -46,6 +48,9 @@ pub(crate) struct Departure {
     pub(crate) is_first: bool,
     /// Whether its report shows congestion.
     pub(crate) is_congested: bool,
+    /// Whether the node itself reports congestion (Q): such a node reports every packet while its queue is
+    /// congested.
+    pub(crate) is_queue_report: bool,
     /// Whether it was dropped, so that no other packet waited for it.
     pub(crate) is_dropped: bool,
     /// Whether it was delayed beyond the trigger.

@@ -164,7 +164,7 @@ impl Queue {
         let is_recurring = is_first && self.recurrence.note(settings, hop.now());
         let episode = self.episode.get_or_insert_with(|| Episode::begin(settings, hop, is_recurring));
         if !is_first && !episode.goes_on(settings, self.units, hop) {
-            self.calm_down(hop.now(), EndReason::Over, utilization, steps);
+            self.calm_down(settings, (hop.now(), EndReason::Over), utilization, steps);
             return None;
         }
         if episode.is_announcement_due() {
@@ -183,10 +183,11 @@ impl Queue {
             occupancy: hop.reading.queue().map(|queue| queue.occupancy),
             is_first,
             is_congested,
+            is_queue_report: hop.congested_queue(),
             is_dropped: hop.is_dropped(),
             is_delayed: hop.reading.latency.is_some_and(|latency| latency > Nanos(settings.trigger_ns)),
         };
-        steps.push_back(self.step(utilization, CongestionChange::Departed(departure)));
+        steps.push_back(self.step(utilization, CongestionChange::Departed(departure), false));
         (is_first && !std::mem::replace(&mut self.is_watched, true)).then_some(due)
     }
 
@@ -210,10 +211,10 @@ impl Queue {
             let utilization = episode.utilization();
             let (last_at, calm) = (episode.last_at(), episode.calm());
             if let Some((since, reason)) = calm {
-                self.finish(since, reason, utilization, steps);
+                self.finish(settings, (since, reason), utilization, steps);
                 self.recurrence.clear();
             } else {
-                self.calm_down(last_at, EndReason::Quiet, utilization, steps);
+                self.calm_down(settings, (last_at, EndReason::Quiet), utilization, steps);
             }
         }
     }
@@ -221,37 +222,42 @@ impl Queue {
     /// The queue is calm, as a report or silence shows: ends the episode unless it is a recurring one.
     fn calm_down(
         &mut self,
-        since: Nanos,
-        reason: EndReason,
+        settings: &CongestionSettings,
+        (since, reason): (Nanos, EndReason),
         utilization: Option<u32>,
         steps: &mut VecDeque<Next>,
     ) {
         if self.episode.as_mut().is_some_and(|episode| episode.calm_down(since, reason)) {
-            self.finish(since, reason, utilization, steps);
+            self.finish(settings, (since, reason), utilization, steps);
         } else {
-            steps.push_back(self.step(utilization, CongestionChange::Calm));
+            steps.push_back(self.step(utilization, CongestionChange::Calm, is_silence(settings, reason)));
         }
     }
 
     /// Ends the episode.
     fn finish(
         &mut self,
-        last_at: Nanos,
-        reason: EndReason,
+        settings: &CongestionSettings,
+        (last_at, reason): (Nanos, EndReason),
         utilization: Option<u32>,
         steps: &mut VecDeque<Next>,
     ) {
-        let over = self.step(utilization, CongestionChange::Over);
+        let over = self.step(utilization, CongestionChange::Over, is_silence(settings, reason));
         let Some(episode) = self.episode.take() else { return };
         steps.push_back(over);
         steps.push_back(Next::End(Box::new(episode.end(self.place, last_at)), reason));
     }
 
-    fn step(&self, utilization: Option<u32>, change: CongestionChange) -> Next {
+    fn step(&self, utilization: Option<u32>, change: CongestionChange, is_silence: bool) -> Next {
         let Self { index, place, units, .. } = *self;
         let is_truncated = self.episode.as_ref().is_some_and(Episode::is_cut_short);
-        Next::Step(CongestionStep { queue: index, place, units, utilization, is_truncated, change })
+        Next::Step(CongestionStep { queue: index, place, units, utilization, is_truncated, is_silence, change })
     }
+}
+
+/// Whether silence ended an episode. Without a quiet time each report ends its own.
+fn is_silence(settings: &CongestionSettings, reason: EndReason) -> bool {
+    reason == EndReason::Quiet && settings.quiet() > Nanos::ZERO
 }
 
 #[cfg(test)]

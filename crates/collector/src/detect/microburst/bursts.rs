@@ -28,6 +28,8 @@ struct Burst {
     first: ReportReference,
     last: ReportReference,
     reports: u64,
+    /// Whether the node itself reported the congestion of the last packet.
+    last_is_queue_report: bool,
     /// When its first packet arrived and its last one left, by the node's clock if reported, else by the
     /// collector's.
     began_at: u64,
@@ -46,7 +48,7 @@ impl Bursts {
         outbox: &mut Outbox,
     ) {
         let (began_at, ended_at) = (departure.came_at, departure.left_at);
-        let is_apart = self.burst.as_ref().is_some_and(|burst| burst.is_apart(settings, began_at));
+        let is_apart = self.burst.as_ref().is_some_and(|burst| burst.is_apart(settings, departure));
         if is_apart {
             self.close(settings, step, outbox);
         }
@@ -54,6 +56,7 @@ impl Bursts {
             first: departure.report,
             last: departure.report,
             reports: 0,
+            last_is_queue_report: false,
             began_at,
             ended_at,
             peak_latency: None,
@@ -61,22 +64,24 @@ impl Bursts {
         });
         burst.last = departure.report;
         burst.reports += 1;
+        burst.last_is_queue_report = departure.is_queue_report;
         burst.began_at = burst.began_at.min(began_at);
         burst.ended_at = burst.ended_at.max(ended_at);
         burst.peak_latency = burst.peak_latency.max(departure.latency);
         burst.peak_occupancy = burst.peak_occupancy.max(departure.occupancy);
     }
 
-    /// Ends the current burst and judges it; how long it was is unknown where its reports were cut short.
+    /// Ends the current burst and judges it. How long it was is unknown where its reports were cut short, and
+    /// after a single report of a sample.
     pub(super) fn close(
         &mut self,
         settings: &MicroburstSettings,
         step: &CongestionStep,
         outbox: &mut Outbox,
     ) {
-        let CongestionStep { place, units, utilization, is_truncated, .. } = *step;
+        let CongestionStep { place, units, utilization, is_truncated, is_silence, .. } = *step;
         let Some(burst) = self.burst.take() else { return };
-        if is_truncated {
+        if is_truncated || is_silence && burst.is_one_of_a_sample() {
             return;
         }
         let duration = Nanos(burst.ended_at.saturating_sub(burst.began_at));
@@ -94,13 +99,13 @@ impl Bursts {
             self.seen_at.pop_front();
         }
         if self.seen_at.len() >= settings.storm.clamp(1, MAX_IN_STORM) {
-            let storm = self.storm(place, &burst);
+            let storm = self.storm(place, &burst, utilization);
             return outbox.begin(storm, Course::until_quiet(SECOND));
         }
         outbox.announce(burst.event(place, duration, utilization));
     }
 
-    fn storm(&self, place: Place, burst: &Burst) -> Event {
+    fn storm(&self, place: Place, burst: &Burst, utilization: Option<u32>) -> Event {
         let detail = MicroburstStorm {
             node_id: place.node_id,
             egress_interface: place.egress_interface,
@@ -111,15 +116,24 @@ impl Bursts {
             detail: EventDetail::MicroburstStorm(detail),
             severity: Severity::Warning,
             count: burst.reports,
-            ..burst.event(place, Nanos::ZERO, None)
+            ..burst.event(place, Nanos::ZERO, utilization)
         }
     }
 }
 
 impl Burst {
-    fn is_apart(&self, settings: &MicroburstSettings, began_at: u64) -> bool {
+    /// Whether the queue was calm between the last packet and this one.
+    ///
+    /// Between two queue reports a gap shows it. Other reports are a sample: a gap between them shows nothing.
+    fn is_apart(&self, settings: &MicroburstSettings, departure: &Departure) -> bool {
         let join = self.peak_latency.map_or(0, |latency| latency.0).max(settings.join_ns);
-        began_at > self.ended_at.saturating_add(join)
+        let is_gap = departure.came_at > self.ended_at.saturating_add(join);
+        is_gap && self.last_is_queue_report && departure.is_queue_report
+    }
+
+    /// Whether it is a single report that the node did not send because of the congestion.
+    fn is_one_of_a_sample(&self) -> bool {
+        self.reports == 1 && !self.last_is_queue_report
     }
 
     fn event(&self, place: Place, duration: Nanos, utilization: Option<u32>) -> Event {
