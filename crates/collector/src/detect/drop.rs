@@ -3,11 +3,16 @@
 mod group;
 mod past;
 mod reasons;
+mod room;
 mod settings;
+mod suspects;
+mod tally;
+mod totals;
+mod watch;
 
 use hashbrown::HashMap;
 use inband_model::{
-    Confidence, Drop, DropClass, Event, EventDetail, Nanos, NodeId, Phase, Severity,
+    Confidence, Drop, DropClass, Event, EventDetail, Nanos, Phase, ReportReference, Severity,
 };
 
 use crate::book::Course;
@@ -20,9 +25,13 @@ use crate::sighting::Sighting;
 
 pub use self::settings::{DropReasonSettings, DropSettings};
 
-use self::group::{Dropped, Group, Place, Victim};
-use self::past::gets_past;
+use self::group::{Dropped, Group, Place, Rooms};
+use self::past::{Fate, fate};
 use self::reasons::{Consequence, Reasons};
+use self::suspects::Suspect;
+use self::tally::Tally;
+use self::totals::{Subject, Totals};
+use self::watch::{Batch, Watch};
 use super::detector::{Common, Detector};
 
 pub(crate) type Settings = DropSettings;
@@ -34,20 +43,12 @@ pub(crate) struct State {
     reasons: Reasons,
     groups: HashMap<Place, Group>,
     closing: Deadlines<Place>,
-    /// Groups whose flows may be blackholed, and when that is decided.
-    watches: Deadlines<Place>,
-    watched: HashMap<Place, Group>,
+    /// Flows that may be blackholed, until that is decided.
+    watch: Watch,
+    totals: Totals,
+    rooms: Rooms,
     ungrouped: u64,
     share: Share,
-}
-
-/// A suspected blackhole: it is one if none of these flows gets past the node.
-#[derive(Debug)]
-struct Suspicion {
-    node_id: NodeId,
-    since: Nanos,
-    flows: Vec<Victim>,
-    event: Event,
 }
 
 impl Detector for State {
@@ -58,8 +59,9 @@ impl Detector for State {
             reasons: Reasons::new(settings),
             groups: HashMap::new(),
             closing: Deadlines::new(),
-            watches: Deadlines::new(),
-            watched: HashMap::new(),
+            watch: Watch::new(settings.blackhole_after(), settings.max_groups),
+            totals: Totals::new(settings.max_groups.saturating_mul(2)),
+            rooms: Rooms::new(),
             ungrouped: 0,
             share: common.share,
             settings: settings.clone(),
@@ -77,32 +79,24 @@ impl Detector for State {
     fn handle_timeout(&mut self, now: Nanos, network: &Network, outbox: &mut Outbox) {
         while let Some(place) = self.closing.pop_due(now) {
             let Some(group) = self.groups.remove(&place) else { continue };
-            let class = self.class(place, &group);
-            let quiet = self.settings.window() + self.settings.window();
-            outbox.begin(self.event(place, &group, class), Course::until_quiet(quiet));
-            let is_miss = self.reasons.of(place.reason).consequence == Consequence::ForwardingMiss;
-            let has_room = self.watched.len() < self.settings.max_groups;
+            let Group { first, last, tally, suspects } = group;
+            let event = self.event(now, Subject::Drops(place), (first, last), tally, outbox);
+            outbox.begin(event, Course::renewed_within(self.settings.quiet()));
             // Of packets without a known flow, none can be seen to get past the node.
-            let has_flows = !group.flows.is_empty();
-            if is_miss && has_flows && has_room && !self.watched.contains_key(&place) {
-                self.watches.set(group.first.received_at + self.settings.blackhole_after(), place);
-                self.watched.insert(place, group);
+            if !suspects.is_empty() {
+                let batch = Batch { since: first.received_at, suspects };
+                self.watch.add(place, batch, &mut self.rooms.suspects);
             }
         }
-        while let Some(suspicion) = self.next_suspicion(now) {
-            let is_past = |victim: &Victim| {
-                // The state of flows followed elsewhere is unknown.
-                !self.share.has_flow(&victim.flow)
-                    || gets_past(network, suspicion.node_id, suspicion.since, victim)
-            };
-            if !suspicion.flows.iter().any(is_past) {
-                self.confirm(now, suspicion, outbox);
-            }
+        while let Some((place, batch)) = self.watch.pop_due(now) {
+            self.judge(now, place, batch, network, outbox);
         }
+        self.totals.handle_timeout(now, outbox, &mut self.rooms.ids);
     }
 
     fn next_timeout(&self) -> Option<Nanos> {
-        [self.closing.next(), self.watches.next()].into_iter().flatten().min()
+        let timeouts = [self.closing.next(), self.watch.next_timeout(), self.totals.next_timeout()];
+        timeouts.into_iter().flatten().min()
     }
 }
 
@@ -157,46 +151,61 @@ impl State {
     }
 
     fn take(&mut self, place: Place, dropped: &Dropped) {
+        let is_miss = self.reasons.of(place.reason).consequence == Consequence::ForwardingMiss;
         if let Some(group) = self.groups.get_mut(&place) {
-            return group.take(dropped);
+            return group.take(dropped, is_miss, &mut self.rooms);
         }
         if self.groups.len() >= self.settings.max_groups {
             self.ungrouped += 1;
             return;
         }
         let mut group = Group::new(dropped.report);
-        group.take(dropped);
+        group.take(dropped, is_miss, &mut self.rooms);
         self.groups.insert(place, group);
         self.closing.set(dropped.now + self.settings.window(), place);
     }
 
-    /// The next group whose flows are due to be checked for a blackhole.
-    fn next_suspicion(&mut self, now: Nanos) -> Option<Suspicion> {
-        let place = self.watches.pop_due(now)?;
-        let group = self.watched.remove(&place)?;
-        let mut event = self.event(place, &group, DropClass::Blackhole);
-        event.key.push_str(" blackhole");
-        event.severity = Severity::Critical;
-        let since = group.first.received_at;
-        Some(Suspicion { node_id: place.node_id, since, flows: group.flows, event })
+    /// Announces those suspected flows of a place of which no packet got past the node.
+    fn judge(&mut self, now: Nanos, place: Place, batch: Batch, network: &Network, outbox: &mut Outbox) {
+        let Batch { since, suspects } = batch;
+        let mut gone = suspects.release(&mut self.rooms.suspects);
+        gone.retain(|suspect: &Suspect| {
+            // The state of flows followed elsewhere is unknown.
+            self.share.has_flow(&suspect.flow)
+                && fate(network, place.node_id, since, suspect) == Fate::Gone
+        });
+        let first = gone.first().map(|suspect| suspect.first);
+        let last = gone.iter().map(|suspect| suspect.last).max_by_key(|report| report.received_at);
+        let Some(evidence) = first.zip(last) else { return };
+        let mut tally = Tally::default();
+        gone.iter().for_each(|suspect| suspect.add_to(&mut tally, &mut self.rooms.ids));
+        let event = self.event(now, Subject::Blackhole(place), evidence, tally, outbox);
+        // What has not been reported is missing up to the present.
+        let event = Event { last: event.last.max(now), ..event };
+        outbox.begin(event, Course::renewed_within(self.settings.blackhole_quiet()));
     }
 
-    /// Announces that the flows of a suspicion are blackholed.
-    fn confirm(&self, now: Nanos, suspicion: Suspicion, outbox: &mut Outbox) {
-        let quiet = self.settings.blackhole_after() + self.settings.window() + self.settings.window();
-        let event = Event { last: suspicion.event.last.max(now), ..suspicion.event };
-        outbox.begin(event, Course::until_quiet(quiet));
-    }
-
-    fn class(&self, place: Place, group: &Group) -> DropClass {
+    fn class(&self, subject: Subject, is_congested: bool) -> DropClass {
+        let Subject::Drops(place) = subject else { return DropClass::Blackhole };
         match self.reasons.of(place.reason).consequence {
             Consequence::Denied => DropClass::Policy,
-            Consequence::QueueFull if group.is_congested => DropClass::CongestionLoss,
+            Consequence::QueueFull if is_congested => DropClass::CongestionLoss,
             _ => DropClass::Other,
         }
     }
 
-    fn event(&self, place: Place, group: &Group, class: DropClass) -> Event {
+    /// The event of a subject with its latest drops, and those since it began.
+    fn event(
+        &mut self,
+        now: Nanos,
+        subject: Subject,
+        (first, last): (ReportReference, ReportReference),
+        tally: Tally,
+        outbox: &Outbox,
+    ) -> Event {
+        let (Subject::Drops(place) | Subject::Blackhole(place)) = subject;
+        let all = self.totals.add(now, subject, tally, (outbox, &mut self.rooms.ids));
+        let class = self.class(subject, all.is_congested);
         let reason = self.reasons.of(place.reason);
         let detail = Drop {
             node_id: place.node_id,
@@ -207,22 +216,26 @@ impl State {
             reason_name: reason.name.clone(),
             check: reason.check.clone(),
             class,
-            reports: group.reports,
-            packets: group.packets,
-            flow_count: group.flows.len() as u64,
-            flows: group.flows.iter().map(|victim| victim.flow).collect(),
+            reports: all.reports,
+            packets: all.packets,
+            flow_count: all.flow_count,
+            flows: all.flows,
         };
-        let mut evidence = vec![group.first];
-        if group.last != group.first {
-            evidence.push(group.last);
+        let mut evidence = vec![first];
+        if last != first {
+            evidence.push(last);
         }
         Event {
             detail: EventDetail::Drop(detail),
-            severity: if class == DropClass::Policy { Severity::Info } else { Severity::Warning },
-            key: place.key(),
-            first: group.first.received_at,
-            last: group.last.received_at,
-            count: group.reports,
+            severity: match class {
+                DropClass::Policy => Severity::Info,
+                DropClass::Blackhole => Severity::Critical,
+                DropClass::CongestionLoss | DropClass::Other => Severity::Warning,
+            },
+            key: subject.key(),
+            first: first.received_at,
+            last: last.received_at,
+            count: all.reports,
             confidence: match class {
                 DropClass::Policy => Confidence::Certain,
                 DropClass::Blackhole | DropClass::CongestionLoss => Confidence::Probable,

@@ -23,14 +23,14 @@ pub struct Drop {
     pub check: String,
     /// The class that follows from the reason and from what else is reported.
     pub class: DropClass,
-    /// Reports; nodes report a flow's drops at intervals, so there may be more packets.
+    /// Reports since the event began; nodes report a flow's drops at intervals, so there may be more packets.
     pub reports: u64,
     /// Packets dropped by these reports: their number where a report contains one, otherwise one per report.
     #[serde(default)]
     pub packets: u64,
-    /// Number of flows.
+    /// Number of flows since the event began; exact up to 4,096.
     pub flow_count: u64,
-    /// Some of the flows.
+    /// The first of the flows, at most 32.
     pub flows: Vec<Flow>,
 }
 

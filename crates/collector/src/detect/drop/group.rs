@@ -2,6 +2,10 @@
 
 use inband_model::{Flow, Nanos, NodeId, ReportReference};
 
+use super::room::Room;
+use super::suspects::Suspects;
+use super::tally::Tally;
+
 /// Where and why packets were dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Place {
@@ -27,40 +31,42 @@ pub(super) struct Dropped {
 }
 
 /// Drops at one place within a second.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Group {
     pub(super) first: ReportReference,
     pub(super) last: ReportReference,
-    pub(super) reports: u64,
-    pub(super) packets: u64,
-    /// Distinct flows with the TTL of their packets, at most [`MAX_FLOWS`].
-    pub(super) flows: Vec<Victim>,
-    pub(super) is_congested: bool,
+    pub(super) tally: Tally,
+    /// The flows that may be blackholed; empty for other reasons.
+    pub(super) suspects: Suspects,
 }
 
-/// A flow whose packets are dropped.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Victim {
-    pub(super) flow: Flow,
-    pub(super) ttl: Option<u8>,
+/// Room for the state of all flows.
+#[derive(Debug)]
+pub(super) struct Rooms {
+    /// For ids of flows that are counted.
+    pub(super) ids: Room,
+    /// For flows that may be blackholed.
+    pub(super) suspects: Room,
 }
 
 impl Group {
     pub(super) fn new(report: ReportReference) -> Self {
-        Self { first: report, last: report, reports: 0, packets: 0, flows: Vec::new(), is_congested: false }
+        Self { first: report, last: report, tally: Tally::default(), suspects: Suspects::default() }
     }
 
-    /// Adds a report.
-    pub(super) fn take(&mut self, dropped: &Dropped) {
+    /// Adds a report; a flow that the node could not forward is a suspect.
+    pub(super) fn take(&mut self, dropped: &Dropped, is_miss: bool, rooms: &mut Rooms) {
         self.last = dropped.report;
-        self.reports += 1;
-        self.packets += dropped.packets;
-        self.is_congested |= dropped.is_congested;
-        let Some(flow) = dropped.flow else { return };
-        let is_known = self.flows.iter().any(|victim| victim.flow == flow);
-        if !is_known && self.flows.len() < MAX_FLOWS {
-            self.flows.push(Victim { flow, ttl: dropped.ttl });
+        self.tally.take(dropped, &mut rooms.ids);
+        if is_miss && let Some(flow) = dropped.flow {
+            self.suspects.take(flow, dropped, &mut rooms.suspects);
         }
+    }
+}
+
+impl Rooms {
+    pub(super) const fn new() -> Self {
+        Self { ids: Room::new(MAX_IDS), suspects: Room::new(MAX_SUSPECTS) }
     }
 }
 
@@ -79,5 +85,7 @@ impl Place {
     }
 }
 
-/// Maximum number of distinct flows in a group.
-const MAX_FLOWS: usize = 32;
+/// Maximum number of ids of flows, of all places together: about 3 MB.
+const MAX_IDS: usize = 131_072;
+/// Maximum number of flows that may be blackholed, of all places together: about 5 MB.
+const MAX_SUSPECTS: usize = 32_768;

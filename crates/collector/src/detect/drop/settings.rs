@@ -21,7 +21,7 @@ pub struct DropSettings {
     /// Nanoseconds without a report from beyond the node after which packets that it could not forward count
     /// as blackholed. Default 2,147,483,648: twice 2^30.
     pub blackhole_after_ns: u64,
-    /// Places and reasons at the same time; reports beyond that are only counted. Default 4096: about 10 MB.
+    /// Places and reasons at the same time; reports beyond that are only counted. Default 4096: about 25 MB.
     pub max_groups: usize,
 }
 
@@ -58,6 +58,18 @@ impl DropSettings {
     pub(super) fn blackhole_after(&self) -> Nanos {
         Nanos(self.blackhole_after_ns)
     }
+
+    /// Time without a report of a drop after which the event of a place ends: reports of one cause may be an
+    /// epoch apart, and are announced when their window is over.
+    pub(super) fn quiet(&self) -> Nanos {
+        self.window() + EPOCHS
+    }
+
+    /// Time without a blackholed flow after which the event of a place ends.
+    pub(super) fn blackhole_quiet(&self) -> Nanos {
+        let judged = self.blackhole_after() + self.window() + self.window();
+        judged.max(self.quiet())
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -72,3 +84,6 @@ fn read_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Table, D::Er
         D::Error::custom(format_args!("unknown table `{name}`, expected one of {}", names.join(", ")))
     })
 }
+
+/// 2.5 epochs: a node that reports each flow once an epoch, and misses one, has reported again by then.
+const EPOCHS: Nanos = Nanos(2_684_354_560);

@@ -1,0 +1,27 @@
+//! A bound on the entries of several tables together.
+
+/// Room for a number of entries, which several tables share.
+#[derive(Debug)]
+pub(super) struct Room {
+    left: usize,
+}
+
+impl Room {
+    pub(super) const fn new(entries: usize) -> Self {
+        Self { left: entries }
+    }
+
+    /// Takes room for so many entries; false when there is not as much.
+    pub(super) const fn take(&mut self, entries: usize) -> bool {
+        let has_room = entries <= self.left;
+        if has_room {
+            self.left -= entries;
+        }
+        has_room
+    }
+
+    /// Frees room of so many entries.
+    pub(super) const fn free(&mut self, entries: usize) {
+        self.left += entries;
+    }
+}
