@@ -93,7 +93,7 @@ export function sentence(event: any): string {
     case "microburst-storm":
       return `${port(detail)}: ${plural(detail.bursts, "microburst")} within a second`;
     case "drop": {
-      // The detail is of one second, the count of all.
+      // In older histories the detail is of one second, the count of all.
       const dropped = event.count > detail.packets ? `at least ${plural(event.count, "packet")}` : `${plural(detail.packets, "packet")} of ${plural(detail.flow_count, "flow")}`;
       return `${port(detail)} dropped ${dropped}: ${shown(detail.reason_name) || "reason unknown"} (${detail.class})`;
     }
