@@ -233,6 +233,42 @@ fn reports_that_all_have_one_time_are_joined_in_any_order() {
     assert_eq!(lab.events(EventKind::PathChange), []);
 }
 
+#[test]
+fn reports_that_are_late_or_lost_at_random_change_no_path() {
+    // Interval of packets, share of lost intermediate reports and delay of both reports, in ms and percent.
+    for (interval, lost, delay) in [(400, 0, 100), (400, 30, 100), (1_000, 30, 100), (1_074, 10, 300)] {
+        for seed in 1..=20_u64 {
+            let mut lab = Lab::new();
+            let mut state = seed;
+            let mut random = |below: u64| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) % below
+            };
+            let mut reports = Vec::new();
+            for number in 0..200 {
+                for place in 0..2 {
+                    let at = number * interval + random(delay);
+                    if place == 1 || random(100) >= lost {
+                        reports.push((at, place));
+                    }
+                }
+            }
+            reports.sort_unstable();
+            let start = lab.now;
+            for (at, place) in reports {
+                let span = (start + Nanos::from_millis(at)).since(lab.now);
+                lab.wait(span);
+                pass(&mut lab, Counts::Right, &[&[1, 11, 12], &[13, 2]], &[place]);
+            }
+
+            let paths = lab.paths();
+            assert_eq!(paths.last().unwrap(), &[1, 11, 12, 13, 2], "{interval} {lost} {delay}");
+            assert!(paths.len() <= 2, "{interval} {lost} {delay}: {paths:?}");
+            assert_eq!(changes(&mut lab), Vec::<String>::new());
+        }
+    }
+}
+
 /// Whether the Remaining Hop Count falls along the path, as it must, or stays the same.
 #[derive(Debug, Clone, Copy)]
 enum Counts {

@@ -224,7 +224,7 @@ impl Correlator {
     }
 
     /// Expected number of hops: by the topology, or by the fall of the TTL from the first to the last hop
-    /// seen. `None` where it is unknown whether hops are missing, as where a known link goes on at either end.
+    /// seen. `None` where it is unknown whether hops are missing, as where a known link goes on at an end.
     fn hops_expected(&self, conclusion: &Conclusion) -> Option<u8> {
         let cards = &conclusion.cards;
         let (first, last) = (cards.first()?, cards.last()?);

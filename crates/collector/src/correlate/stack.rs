@@ -200,8 +200,8 @@ impl Correlator {
         }
     }
 
-    /// Fills the fields that the report leaves out with those of the flow's path if that may be the same, else
-    /// with those of a path that it has left; returns whether its path may be the same.
+    /// Fills the fields that the report leaves out with those of the flow's path if that may be the same,
+    /// else with those of a path that it has left; returns whether its path may be the same.
     fn complete_trail(&mut self, flow: FlowIndex) -> bool {
         let (entry, paths) = (&self.network.flows[flow], &self.network.paths);
         let mut fill_from = |path: PathIndex| self.trail.fill_from(paths[path].path.hops());
