@@ -51,8 +51,8 @@ pub enum Outcome {
     NotCarried,
     /// Not started: the fixed headers would exceed the egress MTU.
     NotStartedMtu,
-    /// Not started: a length field has no room: of a shim, option or tunnel header for the fixed headers, of IP
-    /// or UDP for those and the source's metadata.
+    /// Not started: a length field has no room: of a shim, option or tunnel header for the fixed headers, of
+    /// IP or UDP for those and the source's metadata.
     NotStartedLength,
     /// Not started: a checksum field of 0xffff could not be restored bit for bit.
     NotStartedChecksum,

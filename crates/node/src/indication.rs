@@ -78,8 +78,8 @@ fn find_inexact(
     }
 }
 
-/// Whether INT is exactly as a source writes it, so that it is not the payload of a user's packet by chance: the
-/// reserved bits of shim and header are zero. Headers before 2.0 are consistent as a whole.
+/// Whether INT is exactly as a source writes it, so that it is not the payload of a user's packet by chance:
+/// the reserved bits of shim and header are zero. Headers before 2.0 are consistent as a whole.
 #[cold]
 pub(crate) fn is_as_written(bytes: &[u8], location: &Location, int: &Int) -> bool {
     let is_header_exact = match int {

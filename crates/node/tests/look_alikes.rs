@@ -33,8 +33,8 @@ fn packets() -> Vec<Vec<u8>> {
     payloads().into_iter().flat_map(over).collect()
 }
 
-/// Tunnels to which the DSCP of the packet inside was copied: Geneve with 34 words of options, and GTP-U whose
-/// TEID begins like INT 2.1.
+/// Tunnels to which the DSCP of the packet inside was copied: Geneve with 34 words of options, and GTP-U
+/// whose TEID begins like INT 2.1.
 fn tunnels() -> [Vec<u8>; 2] {
     let options = [&[1, 2, 1, 31][..], &[b'z'; 124], &[1, 2, 2, 1], b"abcd"].concat();
     let geneve =

@@ -79,11 +79,12 @@ impl Node {
         }
     }
 
-    /// Whether what reads as INT may be a user's payload behind a value that marks INT, and is not INT exactly as
-    /// sources write it.
+    /// Whether what reads as INT may be a user's payload behind a value that marks INT, and is not INT
+    /// exactly as sources write it.
     ///
-    /// From an edge that refuses INT come packets of hosts, and only a DSCP can be cleared on them. In mode XD
-    /// no source of this domain adds INT, and a destination header, which is almost any bytes, does not count.
+    /// From an edge that refuses INT come packets of hosts, and only a DSCP can be cleared on them. In mode
+    /// XD no source of this domain adds INT, and a destination header, which is almost any bytes, does not
+    /// count.
     #[inline]
     fn is_by_chance(&self, packet: &[u8], visit: &Visit<'_>, location: &Location, int: &Int) -> bool {
         let Interface { edge, accept_int, .. } = visit.hop.ingress;

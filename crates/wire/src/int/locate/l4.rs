@@ -44,8 +44,8 @@ pub fn behind_dscp(bytes: &[u8], layers: &Layers, options: TcpOptions) -> Result
     }
 }
 
-/// Finds Host-INT before the TCP options; `None` unless it is consistent as a whole, because options may start
-/// with the same byte.
+/// Finds Host-INT before the TCP options; `None` unless it is consistent as a whole, because options may
+/// start with the same byte.
 // host-int-0.5/packet-12
 #[inline]
 #[must_use]

@@ -87,7 +87,8 @@ pub(super) fn before_2(
 /// Whether the shim at `location`, of 2.x behind TCP or UDP, is exactly as a source writes it: its reserved
 /// bits are zero, and its Next Protocol Type is that of the encapsulation.
 ///
-/// Receivers ignore reserved bits. Where other packets may have the same mark, the bits tell INT from payload.
+/// Receivers ignore reserved bits. Where other packets may have the same mark, the bits tell INT from
+/// payload.
 #[inline]
 #[must_use]
 pub fn is_shim_exact(bytes: &[u8], location: &Location) -> bool {
