@@ -249,9 +249,9 @@ impl Queue {
     }
 
     fn step(&self, utilization: Option<u32>, change: CongestionChange, is_silence: bool) -> Next {
-        let Self { index, place, units, .. } = *self;
+        let Self { index: queue, place, units, .. } = *self;
         let is_truncated = self.episode.as_ref().is_some_and(Episode::is_cut_short);
-        Next::Step(CongestionStep { queue: index, place, units, utilization, is_truncated, is_silence, change })
+        Next::Step(CongestionStep { queue, place, units, utilization, is_truncated, is_silence, change })
     }
 }
 

@@ -35,10 +35,10 @@ pub(super) fn fate(network: &Network, node_id: NodeId, since: Nanos, suspect: &S
         };
         card.hop.node_id != node_id && is_behind && is_since(card.received_at)
     });
-    match is_past {
-        true => Fate::Past,
-        // It was evicted after the drop, with what it had shown, and is followed anew.
-        false if entry.first_seen > suspect.first.received_at => Fate::Unknown,
-        false => Fate::Gone,
+    if is_past {
+        return Fate::Past;
     }
+    // A flow that was evicted after the drop, with what it had shown, is followed anew.
+    let is_anew = entry.first_seen > suspect.first.received_at;
+    if is_anew { Fate::Unknown } else { Fate::Gone }
 }

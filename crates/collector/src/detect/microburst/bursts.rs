@@ -81,7 +81,7 @@ impl Bursts {
     ) {
         let CongestionStep { place, units, utilization, is_truncated, is_silence, .. } = *step;
         let Some(burst) = self.burst.take() else { return };
-        if is_truncated || is_silence && burst.is_one_of_a_sample() {
+        if is_truncated || (is_silence && burst.is_one_of_a_sample()) {
             return;
         }
         let duration = Nanos(burst.ended_at.saturating_sub(burst.began_at));
@@ -124,7 +124,7 @@ impl Bursts {
 impl Burst {
     /// Whether the queue was calm between the last packet and this one.
     ///
-    /// Between two queue reports a gap shows it. Other reports are a sample: a gap between them shows nothing.
+    /// A gap between queue reports shows it. Other reports are a sample: a gap between them shows nothing.
     fn is_apart(&self, settings: &MicroburstSettings, departure: &Departure) -> bool {
         let join = self.peak_latency.map_or(0, |latency| latency.0).max(settings.join_ns);
         let is_gap = departure.came_at > self.ended_at.saturating_add(join);
