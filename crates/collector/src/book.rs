@@ -5,6 +5,7 @@ mod silences;
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 use inband_model::{Acknowledgement, EndReason, Event, EventId, EventKind, EventView, Nanos, Phase, Silence};
@@ -12,7 +13,7 @@ use inband_model::{Acknowledgement, EndReason, Event, EventId, EventKind, EventV
 use crate::deadlines::Deadlines;
 use crate::timeline::Timeline;
 
-use self::course::Counts;
+use self::course::{Counts, Unannounced};
 pub(crate) use self::course::{Course, MIN_QUIET, Signs};
 use self::silences::Silences;
 
@@ -32,6 +33,8 @@ pub(crate) struct Book {
     untracked: u64,
     /// Events announced while the table of active ones was full, by hash, with the time of their last sign.
     homeless: HashMap<u64, Nanos>,
+    /// When the unannounced signs of all events were last added to them.
+    counted_at: Nanos,
 }
 
 /// What an event is about.
@@ -44,6 +47,8 @@ struct Active {
     /// Time of its last sign, on the collector's clock.
     last: Nanos,
     course: Course,
+    /// Signs that are counted and not announced; `None`: all are announced.
+    unannounced: Option<Arc<Unannounced>>,
     /// Whether its cause is over and only its quiet time remains.
     is_over: bool,
 }
@@ -60,6 +65,7 @@ impl Book {
             ends: Deadlines::new(),
             untracked: 0,
             homeless: HashMap::new(),
+            counted_at: Nanos::ZERO,
         }
     }
 
@@ -74,9 +80,31 @@ impl Book {
     /// Records that an event begins. If it is already active, it is updated, takes the new course, and `None`
     /// is returned.
     pub(crate) fn begin(&mut self, event: Event, course: Course) -> Option<Event> {
+        self.begin_with(event, course, None)
+    }
+
+    /// Records that an event begins or goes on, whose further signs are counted by `signs`, and only some of
+    /// them announced.
+    pub(crate) fn begin_counting(
+        &mut self,
+        event: Event,
+        course: Course,
+        signs: &mut Signs,
+    ) -> Option<Event> {
+        self.begin_with(event, course, Some(signs.unannounced()))
+    }
+
+    fn begin_with(
+        &mut self,
+        event: Event,
+        course: Course,
+        unannounced: Option<Arc<Unannounced>>,
+    ) -> Option<Event> {
         let (subject, last) = ((event.kind(), event.key.clone()), event.last);
         let mut event = self.timeline.event(event);
         if let Some(active) = self.active.get_mut(&subject) {
+            active.count_unannounced(&self.timeline);
+            active.unannounced = unannounced.or(active.unannounced.take());
             if active.go_on(event, last, course, &self.timeline)
                 && let Some(ends) = active.ends()
             {
@@ -94,7 +122,7 @@ impl Book {
             self.ends.set(last + quiet, subject.clone());
         }
         let view = EventView { id: event.id(), event: event.clone(), acknowledged: None };
-        self.active.insert(subject, Active { view, last, course, is_over: false });
+        self.active.insert(subject, Active { view, last, course, unannounced, is_over: false });
         Some(event)
     }
 
@@ -107,6 +135,7 @@ impl Book {
     /// Records the end of all active events, because the collector ends.
     pub(crate) fn end_run(&mut self, now: Nanos) -> Vec<Event> {
         for active in self.active.values_mut() {
+            active.count_unannounced(&self.timeline);
             active.sign(now, &self.timeline);
         }
         let mut events: Vec<Event> = self.active.values().map(|active| active.view.event.clone()).collect();
@@ -153,7 +182,8 @@ impl Book {
     /// The next event that has ended by itself at `now`.
     pub(crate) fn next_ended(&mut self, now: Nanos) -> Option<Event> {
         while let Some(subject) = self.ends.pop_due(now) {
-            let Some(active) = self.active.get(&subject) else { continue };
+            let Some(active) = self.active.get_mut(&subject) else { continue };
+            active.count_unannounced(&self.timeline);
             let Some(due) = active.ends() else { continue };
             if due > now {
                 self.ends.set(due, subject);
@@ -164,6 +194,17 @@ impl Book {
             return Some(self.end_for(reason, event));
         }
         None
+    }
+
+    /// Adds the unannounced signs to their events, at most once a second: this visits all active events.
+    pub(crate) fn count_unannounced(&mut self, now: Nanos) {
+        if now.since(self.counted_at) < COUNTED_EVERY {
+            return;
+        }
+        self.counted_at = now;
+        for active in self.active.values_mut() {
+            active.count_unannounced(&self.timeline);
+        }
     }
 
     /// When an event may end by itself.
@@ -236,6 +277,14 @@ impl Active {
         self.view.event.last = timeline.time_of_day(self.last);
     }
 
+    /// Adds the signs that were counted and not announced.
+    fn count_unannounced(&mut self, timeline: &Timeline) {
+        if let Some((count, last)) = self.unannounced.as_ref().and_then(|signs| signs.take()) {
+            self.view.event.count = self.view.event.count.saturating_add(count);
+            self.sign(last, timeline);
+        }
+    }
+
     /// Merges an announcement, whose times are times of day and whose last sign was at `last` on the
     /// collector's clock; returns whether the event ends sooner than it would have.
     fn go_on(&mut self, event: Event, last: Nanos, course: Course, timeline: &Timeline) -> bool {
@@ -268,6 +317,8 @@ impl Active {
 const MAX_HOMELESS: usize = 4_096;
 /// How long an untracked event must be quiet to be announced again.
 const HOMELESS_QUIET: Nanos = Nanos::from_secs(60);
+/// How often unannounced signs are added to the events that are shown.
+const COUNTED_EVERY: Nanos = Nanos::from_secs(1);
 /// Maximum number of reports cited by one event: half of them the first, half the latest.
 const MAX_EVIDENCE: usize = 8;
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use inband_model::{EndReason, Event, EventKind, Nanos, Observation, Output};
 
-use crate::book::{Book, Course};
+use crate::book::{Book, Course, Signs};
 
 /// Outputs that wait to be polled, oldest first; a full outbox drops and counts further ones.
 ///
@@ -41,6 +41,14 @@ impl Outbox {
         }
     }
 
+    /// Adds the begin of an event, unless it is already active; `signs` counts its signs, of which only some
+    /// are announced.
+    pub(crate) fn begin_counting(&mut self, event: Event, course: Course, signs: &mut Signs) {
+        if let Some(event) = self.book.begin_counting(event, course, signs) {
+            self.push(Output::Event(event), self.capacity);
+        }
+    }
+
     /// Adds the end of an event, for a reason.
     pub(crate) fn end(&mut self, event: Event, reason: EndReason) {
         let event = self.book.end(event, reason);
@@ -71,6 +79,7 @@ impl Outbox {
 
     /// Ends the events whose quiet time is over.
     pub(crate) fn handle_timeout(&mut self, now: Nanos) {
+        self.book.count_unannounced(now);
         while let Some(event) = self.book.next_ended(now) {
             self.push(Output::Event(event), self.capacity);
         }

@@ -109,6 +109,58 @@ fn a_cause_that_goes_on_is_one_event_with_the_settings_as_they_are() {
 }
 
 #[test]
+fn the_end_of_an_event_counts_all_its_signs_up_to_the_last() {
+    // A hundred reports in a tenth of a second, of which only the first is announced. The first packet over a
+    // link makes it known; a stranger is seen as the sender and as a hop; two senders are told from one that
+    // moves by the fourth change of address.
+    let bursts: [(EventKind, Cause, u64); 6] = [
+        (EventKind::Loop, a_packet_loops, 100),
+        (EventKind::LatencyChange, one_latency_jumps, 100),
+        (EventKind::NegativeLinkLatency, a_packet_arrives_before_it_is_sent, 99),
+        (EventKind::DuplicateNodeId, two_senders_take_turns, 96),
+        (EventKind::UnknownNode, a_stranger_reports, 200),
+        (EventKind::ReportAboutReport, a_report_is_reported, 100),
+    ];
+    for (kind, cause, count) in bursts {
+        for is_cut_short in [false, true] {
+            let mut lab = Lab::with(CollectorSettings { events: defaults(), ..CollectorSettings::default() });
+            report_of(&mut lab, 900);
+            lab.wait(Nanos::from_secs(2));
+            for step in 0..100 {
+                cause(&mut lab, step);
+                lab.wait(Nanos::from_millis(1));
+            }
+            let last = Nanos(lab.now.0 - 1_000_000);
+            if is_cut_short {
+                lab.collector.finish(lab.now);
+                lab.drain();
+            } else {
+                lab.wait(Nanos::from_secs(100));
+            }
+
+            let events = lab.events(kind);
+            assert_eq!(phases(&events), [Phase::Begin, Phase::End], "{kind}: {events:#?}");
+            assert_eq!(events[1].count, count, "{kind}");
+            assert_eq!(events[1].last, if is_cut_short { lab.now } else { last }, "{kind}");
+        }
+    }
+}
+
+#[test]
+fn an_active_event_is_shown_with_its_latest_signs_within_a_second() {
+    let mut lab = Lab::new();
+    for step in 0..50 {
+        a_packet_loops(&mut lab, step);
+    }
+    let last = lab.now;
+    lab.wait(Nanos::from_secs(3));
+
+    let active = lab.collector.active_events().find(|view| view.event.kind() == EventKind::Loop);
+    let event = &active.expect("it goes on").event;
+    assert_eq!((event.count, event.last), (50, last));
+}
+
+#[test]
 fn a_queue_that_is_congested_all_the_time_is_told_as_one_from_the_fourth_episode_on() {
     let events = course(smallest(), EventKind::QueueCongestion, packets_are_late);
 
@@ -385,6 +437,10 @@ fn the_latency_jumps(lab: &mut Lab, step: u32) {
     report_of(lab, 900 + step % 2 * 1_000);
     let stack = [hop(1, 900, 0), hop(5, 900 + step % 2 * 1_000, 0)];
     lab.report(5, &sink_report(&MdPacket::new(&stack).bytes()));
+}
+
+fn one_latency_jumps(lab: &mut Lab, step: u32) {
+    report_of(lab, 1_900 - step % 2 * 1_000);
 }
 
 fn the_latency_spikes(lab: &mut Lab, step: u32) {

@@ -1,5 +1,8 @@
 //! The course of an event: how it continues, when its signs are announced, and how it ends.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use inband_model::Nanos;
 
 /// How an event continues and how it ends.
@@ -22,11 +25,23 @@ pub(super) enum Counts {
 /// The signs of one event that a detector sees, of which only some are announced.
 ///
 /// The announcement rate follows from the course of the event, so that an event whose cause persists never
-/// ends for lack of an announcement, whatever the settings.
-#[derive(Debug, Clone, Copy, Default)]
+/// ends for lack of an announcement, whatever the settings. The book adds the others before the event ends.
+#[derive(Debug, Default)]
 pub(crate) struct Signs {
     announced_at: Option<Nanos>,
-    unannounced: u64,
+    /// Created with the first sign.
+    unannounced: Option<Arc<Unannounced>>,
+}
+
+/// Signs that have not been announced: those that a detector counts and the book adds to their event.
+///
+/// Both are parts of one collector, which one thread runs at a time: the order of accesses is that of the
+/// program.
+#[derive(Debug, Default)]
+pub(super) struct Unannounced {
+    count: AtomicU64,
+    /// Time of the latest, nanoseconds of the collector's clock.
+    last: AtomicU64,
 }
 
 impl Course {
@@ -64,14 +79,34 @@ impl Signs {
     /// now.
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos, course: Course) -> Option<u64> {
-        self.unannounced = self.unannounced.saturating_add(1);
+        self.unannounced.get_or_insert_default().add(now);
         self.are_due(now, course).then(|| self.announce(now))
     }
 
     /// Records an announcement; returns how many signs there were since the last one.
     pub(crate) fn announce(&mut self, now: Nanos) -> u64 {
         self.announced_at = Some(now);
-        std::mem::take(&mut self.unannounced)
+        self.unannounced.as_ref().and_then(|signs| signs.take()).map_or(0, |(count, _)| count)
+    }
+
+    /// The signs that have not been announced.
+    pub(super) fn unannounced(&mut self) -> Arc<Unannounced> {
+        Arc::clone(self.unannounced.get_or_insert_default())
+    }
+}
+
+impl Unannounced {
+    #[inline]
+    fn add(&self, now: Nanos) {
+        // There is one writer at a time, so that no addition is lost.
+        self.count.store(self.count.load(Ordering::Relaxed).saturating_add(1), Ordering::Relaxed);
+        self.last.store(now.0, Ordering::Relaxed);
+    }
+
+    /// Takes their number, and when the latest was; `None` when there are none.
+    pub(super) fn take(&self) -> Option<(u64, Nanos)> {
+        let count = self.count.swap(0, Ordering::Relaxed);
+        (count > 0).then(|| (count, Nanos(self.last.load(Ordering::Relaxed))))
     }
 }
 

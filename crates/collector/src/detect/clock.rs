@@ -64,7 +64,9 @@ impl Detector for State {
         };
         let report = crossing.sighting.report;
         let event = Event::of_report(detail, Severity::Warning, key, confidence, report);
-        outbox.begin(event, self.settings.course());
+        let Some(clock) = self.clocks.get_mut(crossing.link.0) else { return };
+        let event = Event { count: clock.announced(), ..event };
+        outbox.begin_counting(event, self.settings.course(), clock.signs(found));
     }
 }
 

@@ -62,7 +62,6 @@ pub(crate) struct AddressTurns {
     changes: u32,
     /// Changes in the previous window.
     before: u32,
-    signs: Signs,
 }
 
 impl Detector for State {
@@ -103,11 +102,10 @@ impl State {
         if self.known.contains(&node_id) || node_id == NodeId::NOT_AVAILABLE {
             return;
         }
-        if let Some(count) = self.tells(Sign::Unknown, node_id, report.received_at) {
+        self.tell(Sign::Unknown, node_id, report.received_at, outbox, || {
             let detail = EventDetail::UnknownNode(UnknownNode { node_id, address });
-            let event = Event { count, ..event(detail, format!("node {node_id}"), report) };
-            outbox.begin(event, self.settings.course());
-        }
+            event(detail, format!("node {node_id}"), report)
+        });
     }
 
     /// Checks whether a reported packet is a telemetry report on its way to `session`.
@@ -125,29 +123,37 @@ impl State {
         if !is_report {
             return;
         }
-        if let Some(count) = self.tells(Sign::AboutReport, report.node_id, report.received_at) {
-            let node_id = report.node_id;
+        let node_id = report.node_id;
+        self.tell(Sign::AboutReport, node_id, report.received_at, outbox, || {
             let detail = EventDetail::ReportAboutReport(ReportAboutReport { node_id, flow });
             let event = event(detail, format!("node {node_id}"), report);
-            outbox.begin(Event { severity: Severity::Critical, count, ..event }, self.settings.course());
-        }
+            Event { severity: Severity::Critical, ..event }
+        });
     }
 
-    /// Counts a sign; returns how many there were since the last announcement if they are to be announced
-    /// now.
-    fn tells(&mut self, sign: Sign, node_id: NodeId, now: Nanos) -> Option<u64> {
+    /// Counts a sign of an irregularity, and announces it at a limited rate.
+    fn tell(
+        &mut self,
+        sign: Sign,
+        node_id: NodeId,
+        now: Nanos,
+        outbox: &mut Outbox,
+        event: impl FnOnce() -> Event,
+    ) {
         let course = self.settings.course();
         if !self.told.contains_key(&(sign, node_id)) {
             if self.told.len() >= MAX_SIGNS && self.purge.begins(now) {
                 self.told.retain(|_, (_, seen_at)| now.since(*seen_at) < MIN_QUIET);
             }
             if self.told.len() >= MAX_SIGNS {
-                return None;
+                return;
             }
         }
         let (signs, seen_at) = self.told.entry((sign, node_id)).or_default();
         *seen_at = now;
-        signs.take(now, course)
+        if let Some(count) = signs.take(now, course) {
+            outbox.begin_counting(Event { count, ..event() }, course, signs);
+        }
     }
 }
 
@@ -162,8 +168,7 @@ impl HealthSettings {
 }
 
 impl AddressTurns {
-    /// Records that the address has changed; returns the number of changes since the last announcement, if
-    /// they are too many and are to be announced now.
+    /// Records that the address has changed; returns the number of changes to announce if they are too many.
     pub(crate) fn change(&mut self, settings: &HealthSettings, now: Nanos) -> Option<u64> {
         let window = settings.window();
         if now.since(self.began_at) > window {
@@ -176,7 +181,7 @@ impl AddressTurns {
         let left = window.since(now.since(self.began_at));
         let before = u128::from(self.before) * u128::from(left.0) / u128::from(window.0);
         let changes = self.changes.saturating_add(u32::try_from(before).unwrap_or(u32::MAX));
-        (changes >= settings.address_changes).then(|| self.signs.take(now, settings.course())).flatten()
+        (changes >= settings.address_changes).then_some(1)
     }
 }
 

@@ -95,6 +95,6 @@ impl State {
         let (node_id, egress_interface) = hop.interface();
         let detail = LatencyChange { node_id, egress_interface, flow, old, new };
         let event = hop.warning(EventDetail::LatencyChange(detail));
-        outbox.begin(Event { count, severity: Severity::Info, ..event }, course);
+        outbox.begin_counting(Event { count, severity: Severity::Info, ..event }, course, signs);
     }
 }

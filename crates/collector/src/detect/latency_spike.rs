@@ -44,7 +44,7 @@ impl Detector for State {
         let spikes =
             self.spikes.at(hop.port.place(), || Spikes::new(least_ns(&self.settings, &self.units, hop)));
         if let Some((spike, course)) = spikes.record(&self.settings, hop.now(), latency, goes_on) {
-            outbox.begin(event(hop, &spike), course);
+            outbox.begin_counting(event(hop, &spike), course, spikes.signs());
         }
     }
 }

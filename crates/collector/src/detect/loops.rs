@@ -126,8 +126,9 @@ impl State {
         outbox: &mut Outbox,
     ) {
         let course = self.settings.course();
-        if let Some(count) = self.signs.entry(index).or_default().take(sighting.now, course) {
-            outbox.begin(Event { count, ..found.event(flow, sighting) }, course);
+        let signs = self.signs.entry(index).or_default();
+        if let Some(count) = signs.take(sighting.now, course) {
+            outbox.begin_counting(Event { count, ..found.event(flow, sighting) }, course, signs);
         }
     }
 }

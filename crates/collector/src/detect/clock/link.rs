@@ -21,6 +21,8 @@ pub(super) struct LinkClock {
     second: Option<(Nanos, i64)>,
     negative: Signs,
     drifting: Signs,
+    /// Number of signs of the latest disagreement since the one before.
+    announced: u64,
 }
 
 /// What the timestamps of a packet show.
@@ -48,6 +50,7 @@ impl LinkClock {
             second: None,
             negative: Signs::default(),
             drifting: Signs::default(),
+            announced: 0,
         }
     }
 
@@ -71,12 +74,29 @@ impl LinkClock {
         let drift = self.follow(settings, now, span);
         let course = settings.course();
         if let Some(ns_per_second) = drift
-            && self.drifting.take(now, course).is_some()
+            && let Some(count) = self.drifting.take(now, course)
         {
+            self.announced = count;
             return Some(Disagreement::Drift { ns_per_second });
         }
-        let is_negative = span < 0 && self.negative.take(now, course).is_some();
-        is_negative.then_some(Disagreement::Negative { lowest_ns: self.lowest_ns })
+        if span >= 0 {
+            return None;
+        }
+        self.announced = self.negative.take(now, course)?;
+        Some(Disagreement::Negative { lowest_ns: self.lowest_ns })
+    }
+
+    /// Number of signs of the latest disagreement that was returned, since the one before.
+    pub(super) fn announced(&self) -> u64 {
+        self.announced
+    }
+
+    /// The signs of a disagreement.
+    pub(super) fn signs(&mut self, found: Disagreement) -> &mut Signs {
+        match found {
+            Disagreement::Negative { .. } => &mut self.negative,
+            Disagreement::Drift { .. } => &mut self.drifting,
+        }
     }
 
     /// The times that are not below zero.

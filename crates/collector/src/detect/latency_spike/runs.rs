@@ -42,6 +42,11 @@ impl Spikes {
         let turn = self.detector.record(latency)?;
         self.run.take(settings, now, turn, goes_on)
     }
+
+    /// The signs of the event of the latest spikes.
+    pub(super) fn signs(&mut self) -> &mut Signs {
+        &mut self.run.signs
+    }
 }
 
 impl Run {
