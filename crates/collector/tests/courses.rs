@@ -117,7 +117,7 @@ fn the_end_of_an_event_counts_all_its_signs_up_to_the_last() {
         (EventKind::Loop, a_packet_loops, 100),
         (EventKind::LatencyChange, one_latency_jumps, 100),
         (EventKind::NegativeLinkLatency, a_packet_arrives_before_it_is_sent, 99),
-        (EventKind::DuplicateNodeId, two_senders_take_turns, 96),
+        (EventKind::DuplicateNodeId, two_senders_take_turns, 97),
         (EventKind::UnknownNode, a_stranger_reports, 200),
         (EventKind::ReportAboutReport, a_report_is_reported, 100),
     ];

@@ -84,7 +84,9 @@ impl Detector for State {
                 self.look_up(report, reading.hop.node_id, None, outbox);
             }
         }
-        if let Some(flow) = sighting.reading.flow.filter(|_| sighting.has_reporter()) {
+        if let Some(flow) = &sighting.reading.flow
+            && sighting.has_reporter()
+        {
             self.look_at(report, sighting.session, flow, outbox);
         }
     }
@@ -114,7 +116,7 @@ impl State {
         &mut self,
         report: ReportReference,
         session: SocketAddr,
-        flow: Flow,
+        flow: &Flow,
         outbox: &mut Outbox,
     ) {
         let is_report = flow.protocol == UDP
@@ -125,7 +127,7 @@ impl State {
         }
         let node_id = report.node_id;
         self.tell(Sign::AboutReport, node_id, report.received_at, outbox, || {
-            let detail = EventDetail::ReportAboutReport(ReportAboutReport { node_id, flow });
+            let detail = EventDetail::ReportAboutReport(ReportAboutReport { node_id, flow: *flow });
             let event = event(detail, format!("node {node_id}"), report);
             Event { severity: Severity::Critical, ..event }
         });

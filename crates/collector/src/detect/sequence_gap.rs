@@ -97,6 +97,9 @@ impl Detector for State {
     /// Handles the missing packets that a report states, and the number of its packet.
     #[inline]
     fn handle_report(&mut self, sighting: &Sighting<'_>, _: &Network, outbox: &mut Outbox) {
+        if sighting.reading.missing.is_none() && sighting.reading.number.is_none() {
+            return;
+        }
         let share = sighting.share;
         let Some(flow) = sighting.reading.flow.filter(|flow| share.has_flow(flow)) else { return };
         if let Some(Missing { packets: lost @ 1.., dropped: None }) = sighting.reading.missing {
