@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use inband::config::ConfigFile;
-use inband_host::{Beside, FlowState, HostError, HostInt, HostSettings, probe, try_path};
+use inband_host::{Beside, FlowState, HostError, HostInt, HostSettings, MIN_SECRET_BYTES, probe, try_path};
 
 use super::super::finding::{Area, Finding};
 use super::super::kernel::System;
@@ -13,6 +13,8 @@ use crate::failure::Failure;
 const HOST: &[&str] = &["host"];
 /// Most peers whose paths are tried.
 const MAX_TRIED: usize = 4;
+/// How a secret is made.
+const NEW_KEY: &str = "openssl rand -hex 32 | sudo tee /etc/inband/key";
 /// Least segment size, bytes of payload, that INT must leave.
 const MIN_SEGMENT: u64 = 512;
 
@@ -90,11 +92,19 @@ fn lists(settings: &HostSettings) -> Finding {
 
 fn keys(settings: &HostSettings) -> Finding {
     match probe::keys(settings) {
-        Ok(0) => found("host.keys", "none").degraded(
-            "whoever answers from a peer's address is believed",
-            "openssl rand -hex 32 | sudo tee /etc/inband/key",
-        ),
-        Ok(count) => found("host.keys", format!("{count}, readable")),
+        Ok(0) => {
+            found("host.keys", "none").degraded("whoever answers from a peer's address is believed", NEW_KEY)
+        }
+        Ok(count) => {
+            let finding = found("host.keys", format!("{count}, readable"));
+            match settings.check_keys() {
+                Ok(short) if !short.is_empty() => finding.degraded(
+                    format!("secrets of fewer than {MIN_SECRET_BYTES} bytes may be guessed"),
+                    NEW_KEY,
+                ),
+                _ => finding,
+            }
+        }
         Err(error) => found("host.keys", in_full(&error)).missing("the agent does not start", ""),
     }
 }
