@@ -2,6 +2,7 @@
 
 mod change;
 mod finding;
+mod head;
 mod likeness;
 mod postcard;
 mod stack;

@@ -11,7 +11,7 @@ use crate::report::{HopReading, StackState};
 use crate::sighting::Sighting;
 
 use super::finding::Finding;
-use super::upstream::Head;
+use super::head::Head;
 use super::{Correlator, likeness, record_hop};
 
 impl Correlator {

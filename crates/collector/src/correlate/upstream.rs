@@ -8,19 +8,9 @@ use crate::outbox::Outbox;
 use crate::paths::{Order, PathIndex, PathTable};
 use crate::sighting::Sighting;
 
+use super::head::Head;
 use super::stack::{Stack, place_of};
 use super::{Correlator, What, likeness};
-
-/// What comes before the first hop of a stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Head {
-    /// Nothing: the stack begins at the source.
-    Source,
-    /// These parts of a path, the first of which began with this Remaining Hop Count.
-    Parts { paths: [Option<PathIndex>; MAX_PARTS], start: Option<u8> },
-    /// Perhaps hops that no report has shown in time.
-    Lost,
-}
 
 impl Correlator {
     /// Keeps the hops reported by a transit hop, to put them before those from the sink. This is never a

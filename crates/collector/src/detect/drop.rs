@@ -1,5 +1,6 @@
 //! Packets that nodes drop: where, and what that means.
 
+mod dropped;
 mod group;
 mod past;
 mod reasons;
@@ -25,7 +26,8 @@ use crate::sighting::Sighting;
 
 pub use self::settings::{DropReasonSettings, DropSettings};
 
-use self::group::{Dropped, Group, Place, Rooms};
+use self::dropped::Dropped;
+use self::group::{Group, Place, Rooms};
 use self::past::{Fate, fate};
 use self::reasons::{Consequence, Reasons};
 use self::suspects::Suspect;

@@ -1,7 +1,8 @@
 //! Drops at one place for one reason.
 
-use inband_model::{Flow, Nanos, NodeId, ReportReference};
+use inband_model::{NodeId, ReportReference};
 
+use super::dropped::Dropped;
 use super::room::Room;
 use super::suspects::Suspects;
 use super::tally::Tally;
@@ -14,20 +15,6 @@ pub(super) struct Place {
     pub(super) ingress: Option<u16>,
     pub(super) egress: Option<u16>,
     pub(super) queue_id: Option<u8>,
-}
-
-/// One report of a drop.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Dropped {
-    pub(super) now: Nanos,
-    pub(super) report: ReportReference,
-    /// Number of packets the report covers.
-    pub(super) packets: u64,
-    pub(super) flow: Option<Flow>,
-    /// TTL of the packet.
-    pub(super) ttl: Option<u8>,
-    /// Whether the queue it was to enter is congested.
-    pub(super) is_congested: bool,
 }
 
 /// Drops at one place within a second.

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use inband_model::{Flow, ReportReference};
 
-use super::group::Dropped;
+use super::dropped::Dropped;
 use super::room::Room;
 use super::tally::Tally;
 

@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 use inband_model::{Flow, FlowId};
 
-use super::group::Dropped;
+use super::dropped::Dropped;
 use super::room::Room;
 
 /// Drops at one place, added up.
