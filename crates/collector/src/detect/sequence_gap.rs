@@ -35,8 +35,8 @@ pub struct NumberSettings {
     pub confirm_after_ms: u64,
     /// Seconds without another loss after which the event of a flow ends. Default 60.
     pub quiet_s: u64,
-    /// Followed flows, counted at each node. Default 16,384: about 16 MB, and up to 8 KiB for each whose packets
-    /// are reordered widely.
+    /// Followed flows, counted at each node. Default 16,384: about 16 MB, and up to 8 KiB for each whose
+    /// packets are reordered widely.
     pub max_flows: usize,
 }
 

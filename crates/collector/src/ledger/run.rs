@@ -138,7 +138,7 @@ impl OtherRun {
         }
     }
 
-    /// Ends the run, and marks in `window` those of its numbers that were accepted; `None` when there is none.
+    /// Ends the run, and marks in `window` those of its numbers that were accepted; `None` without a run.
     pub(super) fn adopt(&mut self, space: SequenceSpace, window: &mut ReorderWindow) -> Option<Adopted> {
         self.votes = 0;
         let run = self.numbers.as_mut().filter(|run| run.length > 0)?;

@@ -47,7 +47,7 @@ pub enum Arrival {
     /// A number behind the reorder window, or of the time before a restart: it is unknown whether it has
     /// arrived before.
     Late,
-    /// The number that shows that the node restarted its numbering; the value is the number that was expected.
+    /// The number that shows that the node restarted its numbering; the value is the one that was expected.
     Reset(u32),
     /// The first number after a silence in which the numbers may have wrapped around.
     LossUnknown,

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct LedgerSettings {
     /// Sequence numbers behind the next expected one that are remembered individually; rounded up to a power
-    /// of two, at least 64, at most 65,536 and at most a quarter of the sequence space. It grows where reports
-    /// are later than that, to what the rate explains. Default 4096.
+    /// of two, at least 64, at most 65,536 and at most a quarter of the sequence space. It grows where
+    /// reports are later than that, to what the rate explains. Default 4096.
     pub reorder_window: u32,
     /// Milliseconds until a gap that is still open counts as lost. Default 200.
     pub confirm_after_ms: u64,
