@@ -42,6 +42,9 @@ struct Numbers {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) number: u32,
+    /// How far it is behind the number that the stream's own numbering expects; the largest value if it is no
+    /// number of that.
+    pub(super) behind: u32,
     /// Whether a run may begin with it.
     pub(super) may_begin: bool,
     /// Whether its original, if there is one, arrived so long ago that it is no copy.
@@ -130,7 +133,8 @@ impl OtherRun {
 
     /// Adds a number that was taken for a lost one of the stream, if there is a run that it belongs to.
     pub(super) fn take_back(&mut self, space: SequenceSpace, now: Nanos, keep: Nanos, number: u32) {
-        let candidate = Candidate { number, may_begin: false, is_old: false, is_accepted: true };
+        let behind = u32::MAX;
+        let candidate = Candidate { number, behind, may_begin: false, is_old: false, is_accepted: true };
         if self.add(space, now, keep, candidate) == Membership::New
             && let Some(run) = &mut self.numbers
         {
@@ -203,7 +207,8 @@ impl Numbers {
         }
         // A copy of a report from before the restart is also ahead of the run, but no run begins with it.
         let longest = if candidate.may_begin { self.arrived.size() } else { LONGEST_STEP };
-        if ahead >= longest {
+        // One that is nearer to the stream's own numbering is of that: it is late, or a copy.
+        if ahead >= longest.min(candidate.behind) {
             return self.stay_apart(candidate);
         }
         self.arrived.slide(self.expected, ahead + 1);

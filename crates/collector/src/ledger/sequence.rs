@@ -231,8 +231,10 @@ impl Sequence {
         let original_at = if is_small { self.small_at } else { self.advanced_at };
         let is_old = now.since(original_at) >= settings.confirm_after()
             || u64::from(behind) > credit::most_in(settings, &self.rate, settings.confirm_after());
-        let may_begin = is_small || arrival == Arrival::Late;
-        let candidate = Candidate { number, may_begin, is_old, is_accepted };
+        // A small one that is near to the stream's own numbering is a copy, as long as it may be.
+        let is_near = behind <= self.reach(settings) && !is_old;
+        let may_begin = is_small && !is_near || arrival == Arrival::Late;
+        let candidate = Candidate { number, behind, may_begin, is_old, is_accepted };
         match self.other_run.add(self.space, now, settings.confirm_after(), candidate) {
             Membership::Again => Arrival::Duplicate,
             Membership::New if is_old && self.other_run.votes() >= settings.reset_run => {
@@ -253,7 +255,8 @@ impl Sequence {
         if self.known_behind >= settings.reset_run {
             return Arrival::Late;
         }
-        let candidate = Candidate { number, may_begin: true, is_old: false, is_accepted: true };
+        let behind = u32::MAX;
+        let candidate = Candidate { number, behind, may_begin: true, is_old: false, is_accepted: true };
         let membership = self.other_run.add(self.space, now, settings.confirm_after(), candidate);
         if membership == Membership::New && self.other_run.votes() >= settings.reset_run {
             return self.restart(settings, now, number);

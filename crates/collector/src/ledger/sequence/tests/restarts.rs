@@ -158,6 +158,33 @@ fn copies_of_the_reports_that_show_a_restart_are_duplicates() {
 }
 
 #[test]
+fn late_copies_of_reports_from_before_a_restart_are_no_part_of_the_run_after_it() {
+    for (first_run, jitter_ms) in
+        [375, 900, 3_000].into_iter().flat_map(|run| [20, 150, 240].map(|ms| (run, ms)))
+    {
+        let (mut arrivals, mut random, mut at) = (Arrivals::default(), Random(3), 0);
+        for (run, numbers) in [(0, first_run), (1, 1_000)] {
+            for number in 0..numbers {
+                let arrives_at = at + random.below(jitter_ms * MS);
+                arrivals.add(arrives_at, run, number);
+                if random.below(10) < 3 {
+                    arrivals.add(arrives_at + random.below(jitter_ms * MS), run, number);
+                }
+                at += 15 * MS;
+            }
+        }
+
+        let found = arrivals.found();
+
+        assert_eq!(found.resets, 1, "{first_run} {jitter_ms}: {found:?}");
+        // A number of which only a copy arrives after the restart is known may still count as lost.
+        assert!(found.lost <= 2, "{first_run} {jitter_ms}: {found:?}");
+        let distinct = u64::from(first_run) + 1_000;
+        assert!((distinct - 60..=distinct).contains(&found.accepted), "{first_run} {jitter_ms}: {found:?}");
+    }
+}
+
+#[test]
 fn a_node_that_restarts_again_and_again_loses_nothing() {
     let mut arrivals = Arrivals::default();
     let mut at = 0;
