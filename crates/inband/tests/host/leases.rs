@@ -94,7 +94,8 @@ fn leases_begin_when_the_agents_port_is_free() {
 #[test]
 fn agents_with_other_keys_or_other_int_do_not_agree() {
     let Some(world) = World::new(Offloads::On) else { return };
-    let (one, other) = (world.write("one.key", b"secret\n"), world.write("other.key", b"Secret\n"));
+    let secrets = [&b"a secret of this network\n"[..], b"A secret of this network\n"];
+    let (one, other) = (world.write("one.key", secrets[0]), world.write("other.key", secrets[1]));
     let with_key =
         |path: &std::path::Path| Domain { host: format!("{SHORT}key_file = {path:?}\n"), ..domain() };
     let other_int = Domain { kind: "udp", ..with_key(&one) };
