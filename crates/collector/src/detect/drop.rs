@@ -173,8 +173,7 @@ impl State {
         let mut gone = suspects.release(&mut self.rooms.suspects);
         gone.retain(|suspect: &Suspect| {
             // The state of flows followed elsewhere is unknown.
-            self.share.has_flow(&suspect.flow)
-                && fate(network, place.node_id, since, suspect) == Fate::Gone
+            self.share.has_flow(&suspect.flow) && fate(network, place.node_id, since, suspect) == Fate::Gone
         });
         let first = gone.first().map(|suspect| suspect.first);
         let last = gone.iter().map(|suspect| suspect.last).max_by_key(|report| report.received_at);

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use inband_model::{
-    Confidence, EcmpImbalance, Event, EventDetail, LinkRate, Nanos, NodeId, Phase, ReportReference,
-    Severity, highest_to_mean_permille, jain_permille,
+    Confidence, EcmpImbalance, Event, EventDetail, LinkRate, Nanos, NodeId, Phase, ReportReference, Severity,
+    highest_to_mean_permille, jain_permille,
 };
 use serde::{Deserialize, Serialize};
 
@@ -240,7 +240,8 @@ impl Group {
             self.seconds.pop_front();
         }
         let over = self.mean(settings.for_seconds());
-        let over = over.filter(|mean| highest_to_mean_permille(&mean.rates) > settings.highest_to_mean_permille);
+        let over =
+            over.filter(|mean| highest_to_mean_permille(&mean.rates) > settings.highest_to_mean_permille);
         let unequal = self.mean(settings.window_seconds());
         let unequal = unequal.filter(|mean| jain_permille(&mean.rates) < settings.jain_permille);
         let Some(found) = over.or(unequal) else { return };

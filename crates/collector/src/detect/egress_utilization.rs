@@ -102,13 +102,7 @@ impl State {
     }
 }
 
-fn event(
-    place: Place,
-    interface: &Interface,
-    mean: u32,
-    hop: &Sample<'_>,
-    levels: Levels,
-) -> Event {
+fn event(place: Place, interface: &Interface, mean: u32, hop: &Sample<'_>, levels: Levels) -> Event {
     let detail = EventDetail::EgressUtilization(EgressUtilization {
         node_id: place.0,
         egress_interface: place.1,

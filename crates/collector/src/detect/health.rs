@@ -112,13 +112,7 @@ impl State {
 
     /// Checks whether a reported packet is a telemetry report on its way to `session`.
     #[inline]
-    fn look_at(
-        &mut self,
-        report: ReportReference,
-        session: SocketAddr,
-        flow: &Flow,
-        outbox: &mut Outbox,
-    ) {
+    fn look_at(&mut self, report: ReportReference, session: SocketAddr, flow: &Flow, outbox: &mut Outbox) {
         let is_report = flow.protocol == UDP
             && flow.destination_port == session.port()
             && (flow.destination == session.ip() || session.ip().is_unspecified());

@@ -29,12 +29,7 @@ pub struct LatencyChangeSettings {
 
 impl Default for LatencyChangeSettings {
     fn default() -> LatencyChangeSettings {
-        LatencyChangeSettings {
-            min_change_ns: 256,
-            quantum_ns: None,
-            buckets_ns: Vec::new(),
-            quiet_s: 60,
-        }
+        LatencyChangeSettings { min_change_ns: 256, quantum_ns: None, buckets_ns: Vec::new(), quiet_s: 60 }
     }
 }
 

@@ -104,12 +104,7 @@ struct Tally {
 impl Objective {
     /// Records a latency; returns the tally of the window when too many are over, at a limited rate.
     #[inline]
-    fn record(
-        &mut self,
-        settings: &LatencyObjectiveSettings,
-        now: Nanos,
-        latency: Nanos,
-    ) -> Option<Tally> {
+    fn record(&mut self, settings: &LatencyObjectiveSettings, now: Nanos, latency: Nanos) -> Option<Tally> {
         let slice = (settings.window().0 / SLICES as u64).max(1);
         let elapsed = now.since(self.current_began_at).0;
         if elapsed >= slice {

@@ -81,9 +81,7 @@ impl Detector for State {
         let varies = known.is_some_and(|known| known.ttl != packet.ttl);
         let earlier = match self.varying.get_mut(&flow) {
             Some(packets) => packets.replace(packet),
-            None if varies => {
-                self.follow(flow, sighting.now).and_then(|packets| packets.replace(packet))
-            }
+            None if varies => self.follow(flow, sighting.now).and_then(|packets| packets.replace(packet)),
             None => None,
         };
         let came_before = [known, earlier].into_iter().flatten().find(|known| packet.came_again_after(known));

@@ -1,6 +1,6 @@
 //! New flows, announced at a limited rate.
 
-use inband_model::{Confidence, Event, EventDetail, NewFlow, Nanos, Severity};
+use inband_model::{Confidence, Event, EventDetail, Nanos, NewFlow, Severity};
 use serde::{Deserialize, Serialize};
 
 use crate::network::Network;

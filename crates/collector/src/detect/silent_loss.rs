@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 use inband_model::{
-    Confidence, Event, EventDetail, EventKind, Flow, LinkEnds, Nanos, Phase, ReportReference, Severity, SilentLoss,
+    Confidence, Event, EventDetail, EventKind, Flow, LinkEnds, Nanos, Phase, ReportReference, Severity,
+    SilentLoss,
 };
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +67,8 @@ impl Detector for State {
             StopPhase::Over => return self.resume(stop, outbox),
         };
         if self.stopped.len() >= self.settings.max_links && !self.stopped.contains_key(&stop.link) {
-            self.stopped.retain(|_, flows| flows.iter().any(|known| known.is_within(window, stop.noticed_at)));
+            self.stopped
+                .retain(|_, flows| flows.iter().any(|known| known.is_within(window, stop.noticed_at)));
             if self.stopped.len() >= self.settings.max_links {
                 return;
             }
@@ -76,7 +78,12 @@ impl Detector for State {
         if flows.len() >= MAX_FLOWS {
             flows.remove(0);
         }
-        flows.push(Stopped { flow: stop.flow, noticed_at: stop.noticed_at, silent_since, report: stop.report });
+        flows.push(Stopped {
+            flow: stop.flow,
+            noticed_at: stop.noticed_at,
+            silent_since,
+            report: stop.report,
+        });
         if flows.len() >= self.settings.flows {
             outbox.begin(event(flows, &stop.ends), Course::renewed_within(window));
         }

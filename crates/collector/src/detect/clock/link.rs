@@ -1,7 +1,7 @@
 //! The latency of one link, by the clocks at its ends.
 
-use inband_model::api::LatencySummary;
 use inband_model::Nanos;
+use inband_model::api::LatencySummary;
 
 use crate::book::Signs;
 use crate::sketch::Sketch;

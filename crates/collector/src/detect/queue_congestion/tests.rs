@@ -45,7 +45,8 @@ fn the_steps_of_an_episode_begin_with_its_first_packet_and_end_when_it_is_over()
         report(&mut network, &mut state, &mut outbox, step, latency);
     }
 
-    let steps: Vec<_> = std::iter::from_fn(|| state.poll_congestion(&mut outbox)).map(|step| step.change).collect();
+    let steps: Vec<_> =
+        std::iter::from_fn(|| state.poll_congestion(&mut outbox)).map(|step| step.change).collect();
     let [CongestionChange::Departed(first), CongestionChange::Departed(second), CongestionChange::Over] =
         steps[..]
     else {
@@ -91,12 +92,7 @@ fn report(network: &mut Network, state: &mut State, outbox: &mut Outbox, now: u6
 }
 
 fn common() -> Common {
-    Common {
-        settle: Nanos::ZERO,
-        share: Share::WHOLE,
-        synchronous_clocks: true,
-        units: Units::default(),
-    }
+    Common { settle: Nanos::ZERO, share: Share::WHOLE, synchronous_clocks: true, units: Units::default() }
 }
 
 fn reading(latency: u64) -> HopReading {
