@@ -266,8 +266,8 @@ impl Correlator {
         let Some(link) = self.network.links.find(last, missing) else { return };
         let Some(report) = entry.postcards.of(last.node_id).map(Postcard::report) else { return };
         self.network.flows[flow].stopped_at = Some(link);
-        let phase = StopPhase::Begins { silent_since };
-        self.note_stop(flow, &FoundStop { link, noticed_at: now, phase, report }, outbox);
+        let stop = self.stop(flow, link, StopPhase::Begins { silent_since }, report);
+        self.detectors.handle_stop(&Stop { noticed_at: now, ..stop }, outbox);
     }
 
     /// Records that a flow still ends at a link, if the report is of the node before it.
@@ -279,9 +279,9 @@ impl Correlator {
         outbox: &mut Outbox,
     ) {
         let Some(link) = self.network.flows[flow].stopped_at else { return };
-        if self.network.links.ends(link).from == node_id {
-            let stop = FoundStop { link, noticed_at: report.received_at, phase: StopPhase::GoesOn, report };
-            self.note_stop(flow, &stop, outbox);
+        let stop = self.stop(flow, link, StopPhase::GoesOn, report);
+        if stop.ends.from == node_id {
+            self.detectors.handle_stop(&stop, outbox);
         }
     }
 
@@ -303,16 +303,15 @@ impl Correlator {
         }
         self.network.flows[flow].stopped_at = None;
         if passes {
-            let stop = FoundStop { link, noticed_at: report.received_at, phase: StopPhase::Over, report };
-            self.note_stop(flow, &stop, outbox);
+            let stop = self.stop(flow, link, StopPhase::Over, report);
+            self.detectors.handle_stop(&stop, outbox);
         }
     }
 
-    fn note_stop(&mut self, flow: FlowIndex, found: &FoundStop, outbox: &mut Outbox) {
-        let FoundStop { link, noticed_at, phase, report } = *found;
-        let ends = self.network.links.ends(link);
-        let flow = self.network.flows[flow].flow;
-        self.detectors.handle_stop(&Stop { link, ends, flow, noticed_at, phase, report }, outbox);
+    /// What a report shows of a flow and the link at which it ends.
+    fn stop(&self, flow: FlowIndex, link: LinkIndex, phase: StopPhase, report: ReportReference) -> Stop {
+        let (ends, flow) = (self.network.links.ends(link), self.network.flows[flow].flow);
+        Stop { link, ends, flow, noticed_at: report.received_at, phase, report }
     }
 
     /// Handles the time a packet took over the link to the node that reports it, if the node before reported
@@ -341,14 +340,6 @@ impl Correlator {
             self.detectors.handle_crossing(&crossing, &self.network, outbox);
         }
     }
-}
-
-/// A flow that is found to end at a link, or to pass it again.
-struct FoundStop {
-    link: LinkIndex,
-    noticed_at: Nanos,
-    phase: StopPhase,
-    report: ReportReference,
 }
 
 /// Minimum interval between checks of the reports of an unsettled flow.

@@ -31,6 +31,12 @@ impl Trail {
         }
     }
 
+    /// Makes hops with their latencies the current ones.
+    pub(super) fn set(&mut self, hops: &[Hop], latencies: &[Option<Nanos>]) {
+        self.clear();
+        hops.iter().zip(latencies).for_each(|(hop, latency)| self.push(*hop, *latency));
+    }
+
     /// Puts hops before the others.
     pub(super) fn put_before(&mut self, hops: &[Hop]) {
         self.hops.splice(0..0, hops.iter().copied());

@@ -186,9 +186,7 @@ impl Correlator {
         let span = Span::new(entry.remaining_at_source, hops.len());
         let is_recent = now.since(entry.path_seen_at) <= self.network.settings.settle();
         if is_recent && span.start.is_some() && span.start == part.span.end {
-            self.trail.clear();
-            let hops = hops.iter().zip(&entry.latencies);
-            hops.for_each(|(hop, latency)| self.trail.push(*hop, *latency));
+            self.trail.set(hops, &entry.latencies);
             if let Some(head @ Head::Parts { .. }) = self.head_of(flow, span, now) {
                 let length = self.trail.hops().len();
                 self.put_before(&head);
@@ -247,9 +245,7 @@ impl Correlator {
 
     /// Makes the hops of a held stack the current ones.
     fn recall(&mut self, held: &HeldStack) {
-        self.trail.clear();
-        let hops = self.network.paths[held.path].path.hops().iter().zip(&held.latencies);
-        hops.for_each(|(hop, latency)| self.trail.push(*hop, *latency));
+        self.trail.set(self.network.paths[held.path].path.hops(), &held.latencies);
     }
 
     /// Records that the stacks of sinks may begin in the middle of a path, with this hop.
