@@ -7,7 +7,7 @@ use inband_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::book::Course;
+use crate::book::{Course, MIN_QUIET, Signs};
 use crate::outbox::Outbox;
 use crate::paths::{LinkIndex, link_key};
 
@@ -35,72 +35,109 @@ impl Default for SilentLossSettings {
 
 pub(crate) type Settings = SilentLossSettings;
 
-/// The flows that ended at each link recently.
+/// The links at which flows ended recently.
 #[derive(Debug)]
 pub(crate) struct State {
     settings: SilentLossSettings,
-    stopped: HashMap<LinkIndex, Vec<Stopped>>,
+    suspects: HashMap<LinkIndex, Suspect>,
+}
+
+/// A link at which flows end.
+#[derive(Debug, Default)]
+struct Suspect {
+    /// These flows, the latest confirmed last.
+    flows: Vec<Stopped>,
+    signs: Signs,
 }
 
 impl Detector for State {
     type Settings = Settings;
 
     fn new(settings: &Settings, _: &Common) -> Self {
-        Self { settings: settings.clone(), stopped: HashMap::new() }
+        Self { settings: settings.clone(), suspects: HashMap::new() }
     }
 
     fn handle_link_release(&mut self, link: LinkIndex) {
-        self.stopped.remove(&link);
+        self.suspects.remove(&link);
     }
 
     /// Records a flow that ends at a link; with enough of them the link is suspected, as long as the node
     /// before it still reports them.
     fn handle_stop(&mut self, stop: &Stop, outbox: &mut Outbox) {
-        let window = Nanos::from_secs(self.settings.window_s).max(LEAST_WINDOW);
-        let silent_since = match stop.phase {
-            StopPhase::Begins { silent_since } => silent_since,
-            StopPhase::GoesOn => match self.stopped.get(&stop.link).and_then(|flows| of(flows, stop.flow)) {
-                Some(known) if !known.is_within(CONFIRMED_EVERY, stop.noticed_at) => known.silent_since,
-                // One that was not recorded shows nothing new either.
-                _ => return,
-            },
-            StopPhase::Over => return self.resume(stop, outbox),
-        };
-        if self.stopped.len() >= self.settings.max_links && !self.stopped.contains_key(&stop.link) {
-            self.stopped
-                .retain(|_, flows| flows.iter().any(|known| known.is_within(window, stop.noticed_at)));
-            if self.stopped.len() >= self.settings.max_links {
-                return;
-            }
-        }
-        let flows = self.stopped.entry(stop.link).or_default();
-        flows.retain(|known| known.is_within(window, stop.noticed_at) && known.flow != stop.flow);
-        if flows.len() >= MAX_FLOWS {
-            flows.remove(0);
-        }
-        flows.push(Stopped {
-            flow: stop.flow,
-            noticed_at: stop.noticed_at,
-            silent_since,
-            report: stop.report,
-        });
-        if flows.len() >= self.settings.flows {
-            outbox.begin(event(flows, &stop.ends), Course::renewed_within(window));
+        match stop.phase {
+            StopPhase::Begins { silent_since } => self.begin(stop, silent_since, outbox),
+            StopPhase::GoesOn => self.go_on(stop, outbox),
+            StopPhase::Over => self.resume(stop, outbox),
         }
     }
 }
 
 impl State {
+    fn begin(&mut self, stop: &Stop, silent_since: Nanos, outbox: &mut Outbox) {
+        let window = self.settings.window();
+        if self.suspects.len() >= self.settings.max_links && !self.suspects.contains_key(&stop.link) {
+            let is_recent = |known: &Stopped| known.is_within(window, stop.noticed_at);
+            self.suspects.retain(|_, suspect| suspect.flows.iter().any(is_recent));
+            if self.suspects.len() >= self.settings.max_links {
+                return;
+            }
+        }
+        let suspect = self.suspects.entry(stop.link).or_default();
+        suspect.put(stop, silent_since, window);
+        if suspect.flows.len() >= self.settings.flows {
+            suspect.announce(&self.settings, stop, outbox);
+        }
+    }
+
+    /// Records that a known flow still ends at a link; what is not announced is in the next announcement.
+    fn go_on(&mut self, stop: &Stop, outbox: &mut Outbox) {
+        let Some(suspect) = self.suspects.get_mut(&stop.link) else { return };
+        // A flow that was not recorded shows nothing new either.
+        let Some(known) = suspect.flows.iter().find(|known| known.flow == stop.flow) else { return };
+        suspect.put(stop, known.silent_since, self.settings.window());
+        let is_suspected = suspect.flows.len() >= self.settings.flows;
+        if is_suspected && suspect.signs.are_due(stop.noticed_at, self.settings.course()) {
+            suspect.announce(&self.settings, stop, outbox);
+        }
+    }
+
     /// Records that a flow passes a link again; the link is suspected no longer with too few others.
     fn resume(&mut self, stop: &Stop, outbox: &mut Outbox) {
-        let Some(flows) = self.stopped.get_mut(&stop.link) else { return };
-        flows.retain(|known| known.flow != stop.flow);
-        if flows.len() < self.settings.flows.max(1) {
+        let Some(suspect) = self.suspects.get_mut(&stop.link) else { return };
+        suspect.flows.retain(|known| known.flow != stop.flow);
+        if suspect.flows.len() < self.settings.flows.max(1) {
             outbox.calm(EventKind::SilentLoss, &link_key(&stop.ends), stop.noticed_at);
         }
-        if flows.is_empty() {
-            self.stopped.remove(&stop.link);
+        if suspect.flows.is_empty() {
+            self.suspects.remove(&stop.link);
         }
+    }
+}
+
+impl SilentLossSettings {
+    fn window(&self) -> Nanos {
+        Nanos::from_secs(self.window_s).max(MIN_QUIET)
+    }
+
+    fn course(&self) -> Course {
+        Course::renewed_within(self.window())
+    }
+}
+
+impl Suspect {
+    /// Puts a flow behind the others, and forgets those that ended before the window.
+    fn put(&mut self, stop: &Stop, silent_since: Nanos, window: Nanos) {
+        let Stop { flow, noticed_at, report, .. } = *stop;
+        self.flows.retain(|known| known.is_within(window, noticed_at) && known.flow != flow);
+        if self.flows.len() >= MAX_FLOWS {
+            self.flows.remove(0);
+        }
+        self.flows.push(Stopped { flow, noticed_at, silent_since, report });
+    }
+
+    fn announce(&mut self, settings: &SilentLossSettings, stop: &Stop, outbox: &mut Outbox) {
+        self.signs.announce(stop.noticed_at);
+        outbox.begin(event(&self.flows, &stop.ends), settings.course());
     }
 }
 
@@ -120,10 +157,6 @@ impl Stopped {
     fn is_within(&self, window: Nanos, now: Nanos) -> bool {
         now.since(self.noticed_at) <= window
     }
-}
-
-fn of(flows: &[Stopped], flow: Flow) -> Option<&Stopped> {
-    flows.iter().find(|known| known.flow == flow)
 }
 
 /// The event of a link, from the flows that end at it, latest last.
@@ -151,9 +184,5 @@ fn event(flows: &[Stopped], ends: &LinkEnds) -> Event {
 
 /// Maximum number of flows remembered for a link.
 const MAX_FLOWS: usize = 16;
-/// How often a flow that still ends at a link is a new sign of it.
-const CONFIRMED_EVERY: Nanos = Nanos::from_millis(250);
-/// Shortest window: reports of one state may be this far apart.
-const LEAST_WINDOW: Nanos = Nanos::from_secs(1);
 /// Maximum number of reports cited.
 const MAX_EVIDENCE: usize = 8;
