@@ -47,7 +47,7 @@ impl Detector for State {
     }
 
     fn handle_crossing(&mut self, crossing: &Crossing<'_>, network: &Network, outbox: &mut Outbox) {
-        let Some(found) = self.record(crossing) else { return };
+        let Some((found, count)) = self.record(crossing) else { return };
         if !self.is_synchronous {
             return;
         }
@@ -65,8 +65,7 @@ impl Detector for State {
         let report = crossing.sighting.report;
         let event = Event::of_report(detail, Severity::Warning, key, confidence, report);
         let Some(clock) = self.clocks.get_mut(crossing.link.0) else { return };
-        let event = Event { count: clock.announced(), ..event };
-        outbox.begin_counting(event, self.settings.course(), clock.signs(found));
+        outbox.begin_counting(Event { count, ..event }, self.settings.course(), clock.signs(found));
     }
 }
 
@@ -102,7 +101,7 @@ impl State {
         self.timed < self.settings.max_links
     }
 
-    fn record(&mut self, crossing: &Crossing<'_>) -> Option<Disagreement> {
+    fn record(&mut self, crossing: &Crossing<'_>) -> Option<(Disagreement, u64)> {
         let place = crossing.link.0;
         if self.clocks.get(place).is_none() {
             if !self.has_room(crossing.sighting.now) {

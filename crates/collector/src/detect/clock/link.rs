@@ -21,8 +21,6 @@ pub(super) struct LinkClock {
     second: Option<(Nanos, i64)>,
     negative: Signs,
     drifting: Signs,
-    /// Number of signs of the latest disagreement since the one before.
-    announced: u64,
 }
 
 /// What the timestamps of a packet show.
@@ -50,18 +48,18 @@ impl LinkClock {
             second: None,
             negative: Signs::default(),
             drifting: Signs::default(),
-            announced: 0,
         }
     }
 
-    /// Records when a packet was sent and when it arrived, by the clocks of both ends.
+    /// Records when a packet was sent and when it arrived, by the clocks of both ends; returns a disagreement
+    /// that is to be announced, with the number of its signs since the last announcement.
     pub(super) fn record(
         &mut self,
         settings: &ClockSettings,
         now: Nanos,
         sent_at: u64,
         came_at: u64,
-    ) -> Option<Disagreement> {
+    ) -> Option<(Disagreement, u64)> {
         let span = came_at.wrapping_sub(sent_at).cast_signed();
         if span.unsigned_abs() > INCOMPARABLE_NS {
             // A clock of another epoch, not a wrong one.
@@ -76,19 +74,13 @@ impl LinkClock {
         if let Some(ns_per_second) = drift
             && let Some(count) = self.drifting.take(now, course)
         {
-            self.announced = count;
-            return Some(Disagreement::Drift { ns_per_second });
+            return Some((Disagreement::Drift { ns_per_second }, count));
         }
         if span >= 0 {
             return None;
         }
-        self.announced = self.negative.take(now, course)?;
-        Some(Disagreement::Negative { lowest_ns: self.lowest_ns })
-    }
-
-    /// Number of signs of the latest disagreement that was returned, since the one before.
-    pub(super) fn announced(&self) -> u64 {
-        self.announced
+        let count = self.negative.take(now, course)?;
+        Some((Disagreement::Negative { lowest_ns: self.lowest_ns }, count))
     }
 
     /// The signs of a disagreement.

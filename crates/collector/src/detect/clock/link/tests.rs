@@ -24,7 +24,9 @@ fn jitter_and_a_single_step_are_no_drift() {
 #[test]
 fn a_packet_that_comes_before_it_is_sent_is_told_once_a_second() {
     let mut clock = LinkClock::new();
-    let mut record = |now, sent, came| clock.record(&ClockSettings::default(), Nanos(now), sent, came);
+    let mut record = |now, sent, came| {
+        clock.record(&ClockSettings::default(), Nanos(now), sent, came).map(|(found, _)| found)
+    };
 
     assert_eq!(record(0, 1_000, 1_000), None);
     assert_eq!(record(1, 1_000, 999), Some(Disagreement::Negative { lowest_ns: -1 }));
@@ -55,7 +57,7 @@ fn run(latency: impl Fn(u64) -> u64) -> Vec<Disagreement> {
         .filter_map(|step| {
             let now = step * 100_000_000;
             let latency = latency(step / 10) + step % 10 * 1_000;
-            clock.record(&settings, Nanos(now), now, now + latency)
+            clock.record(&settings, Nanos(now), now, now + latency).map(|(found, _)| found)
         })
         .collect()
 }
