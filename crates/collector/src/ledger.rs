@@ -145,10 +145,9 @@ impl ReportLedger {
             return Noted { stream, arrival: Arrival::InOrder, is_refused };
         };
         let stream = &mut self.streams[index];
-        if let Some(changes) = stream.come_from(&self.health, now, address) {
-            let addresses = stream.addresses.into_iter().flatten().collect();
-            let report = stream.reference(sequence, now);
-            health::duplicate_node_id(&self.health, report, addresses, changes, outbox);
+        if stream.come_from(&self.health, now, address) {
+            let (addresses, report) = (stream.addresses, stream.reference(sequence, now));
+            health::duplicate_node_id(&self.health, report, addresses, &mut stream.turns, outbox);
         }
         let arrival = stream.arrive(&self.settings, &self.loss, now, sequence);
         if let Arrival::Reset(expected) = arrival {

@@ -56,12 +56,14 @@ enum Sign {
 }
 
 /// Whether the source addresses of a stream alternate.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct AddressTurns {
     began_at: Nanos,
     changes: u32,
     /// Changes in the previous window.
     before: u32,
+    /// The changes that are too many.
+    signs: Signs,
 }
 
 impl Detector for State {
@@ -164,8 +166,8 @@ impl HealthSettings {
 }
 
 impl AddressTurns {
-    /// Records that the address has changed; returns the number of changes to announce if they are too many.
-    pub(crate) fn change(&mut self, settings: &HealthSettings, now: Nanos) -> Option<u64> {
+    /// Records that the address has changed; returns whether it changes too often for one node.
+    pub(crate) fn change(&mut self, settings: &HealthSettings, now: Nanos) -> bool {
         let window = settings.window();
         if now.since(self.began_at) > window {
             let is_next = now.since(self.began_at) <= window + window;
@@ -177,22 +179,23 @@ impl AddressTurns {
         let left = window.since(now.since(self.began_at));
         let before = u128::from(self.before) * u128::from(left.0) / u128::from(window.0);
         let changes = self.changes.saturating_add(u32::try_from(before).unwrap_or(u32::MAX));
-        (changes >= settings.address_changes).then_some(1)
+        changes >= settings.address_changes
     }
 }
 
-/// Announces that two senders use one node id.
+/// Counts a change of address that shows that two senders use one node id, and announces it at a limited rate.
 pub(crate) fn duplicate_node_id(
     settings: &HealthSettings,
     report: ReportReference,
-    addresses: Vec<IpAddr>,
-    changes: u64,
+    addresses: [Option<IpAddr>; 2],
+    turns: &mut AddressTurns,
     outbox: &mut Outbox,
 ) {
-    let node_id = report.node_id;
+    let Some(count) = turns.signs.take(report.received_at, settings.course()) else { return };
+    let (node_id, addresses) = (report.node_id, addresses.into_iter().flatten().collect());
     let detail = EventDetail::DuplicateNodeId(DuplicateNodeId { node_id, addresses });
-    let event = Event { count: changes, ..event(detail, format!("node {node_id}"), report) };
-    outbox.begin(event, settings.course());
+    let event = Event { count, ..event(detail, format!("node {node_id}"), report) };
+    outbox.begin_counting(event, settings.course(), &mut turns.signs);
 }
 
 fn event(detail: EventDetail, key: String, report: ReportReference) -> Event {

@@ -23,7 +23,7 @@ pub(super) struct Stream {
     pub(super) opened_from: IpAddr,
     /// Where its reports come from, the latest address first.
     pub(super) addresses: [Option<IpAddr>; 2],
-    turns: AddressTurns,
+    pub(super) turns: AddressTurns,
     /// Whether a deadline for its open gaps has been set.
     pub(super) awaits_confirmation: bool,
     /// Whether a check of its losses is scheduled for when the window is full.
@@ -78,14 +78,14 @@ impl Stream {
         }
     }
 
-    /// Records the source of a datagram; returns the number of changes when they are too many for one node.
+    /// Records the source of a datagram; returns whether it changes too often for one node.
     #[inline]
-    pub(super) fn come_from(&mut self, health: &HealthSettings, now: Nanos, address: IpAddr) -> Option<u64> {
+    pub(super) fn come_from(&mut self, health: &HealthSettings, now: Nanos, address: IpAddr) -> bool {
         if self.addresses[0] == Some(address) {
-            return None;
+            return false;
         }
         self.addresses = [Some(address), self.addresses[0]];
-        self.addresses[1].and_then(|_| self.turns.change(health, now))
+        self.addresses[1].is_some() && self.turns.change(health, now)
     }
 
     /// Classifies a sequence number.
