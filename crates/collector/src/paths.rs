@@ -14,6 +14,7 @@ pub(crate) use self::links::{LinkIndex, Links, link_key};
 pub(crate) use self::mark::{Mark, Order};
 pub(crate) use self::order::{Evidence, Ordered};
 pub(crate) use self::postcards::{Postcard, Postcards, Put, Sighted};
+pub(crate) use self::settings::EPOCHS;
 pub use self::settings::{EdgeInterface, PathSettings};
 pub(crate) use self::table::{PathIndex, PathTable};
 pub(crate) use self::topology::Topology;

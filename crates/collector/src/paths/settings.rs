@@ -56,6 +56,9 @@ pub struct EdgeInterface {
     pub interface: u16,
 }
 
+/// 2.5 epochs: a node that reports each flow once an epoch, and misses one, has reported again by then.
+pub(crate) const EPOCHS: Nanos = Nanos(2_684_354_560);
+
 impl Default for PathSettings {
     fn default() -> PathSettings {
         PathSettings {
@@ -64,7 +67,7 @@ impl Default for PathSettings {
             max_paths: 65_536,
             flow_idle_s: 60,
             max_links: 65_536,
-            keep_ns: 2_684_354_560,
+            keep_ns: EPOCHS.0,
             settle_ms: 500,
             reroute_after_ns: 3_221_225_472,
             flap_window_s: 60,

@@ -5,6 +5,8 @@ use inband_wire::drop_reason::Table;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::paths::EPOCHS;
+
 /// The meaning of drops: `[events.drop]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -84,6 +86,3 @@ fn read_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Table, D::Er
         D::Error::custom(format_args!("unknown table `{name}`, expected one of {}", names.join(", ")))
     })
 }
-
-/// 2.5 epochs: a node that reports each flow once an epoch, and misses one, has reported again by then.
-const EPOCHS: Nanos = Nanos(2_684_354_560);
