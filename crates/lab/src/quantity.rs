@@ -144,15 +144,10 @@ impl Network {
     /// The last address that a router may have, right before the broadcast address.
     #[must_use]
     pub fn last(self) -> IpAddr {
-        match self.network().address {
-            IpAddr::V4(first) => {
-                let hosts = u32::MAX.checked_shr(u32::from(self.length)).unwrap_or(0);
-                Ipv4Addr::from(u32::from(first) | hosts.saturating_sub(u32::from(hosts > 1))).into()
-            }
-            IpAddr::V6(first) => {
-                let hosts = u128::MAX.checked_shr(u32::from(self.length)).unwrap_or(0);
-                Ipv6Addr::from(u128::from(first) | hosts.saturating_sub(u128::from(hosts > 1))).into()
-            }
+        let has_broadcast = self.length + 1 < Self::host(self.address).length;
+        match self.broadcast() {
+            IpAddr::V4(end) => Ipv4Addr::from(u32::from(end) - u32::from(has_broadcast)).into(),
+            IpAddr::V6(end) => Ipv6Addr::from(u128::from(end) - u128::from(has_broadcast)).into(),
         }
     }
 }
