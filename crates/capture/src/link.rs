@@ -32,34 +32,32 @@ impl LinkType {
     /// Whether [`start`] finds packets in its frames.
     #[must_use]
     pub fn is_known(self) -> bool {
-        let known = [
-            Self::NULL,
-            Self::ETHERNET,
-            Self::RAW,
-            Self::LOOP,
-            Self::LINUX_SLL,
-            Self::IPV4,
-            Self::IPV6,
-            Self::LINUX_SLL2,
-        ];
-        known.contains(&self) || Self::RAW_OLD.contains(&self)
+        self.name().is_some()
     }
-}
 
-impl fmt::Display for LinkType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
+    /// Its name; `None` where frames cannot be read.
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
             Self::NULL => "BSD loopback",
             Self::ETHERNET => "Ethernet",
-            Self::RAW | Self(12 | 14) => "raw IP",
+            Self::RAW => "raw IP",
+            old if Self::RAW_OLD.contains(&old) => "raw IP",
             Self::LOOP => "OpenBSD loopback",
             Self::LINUX_SLL => "Linux cooked",
             Self::IPV4 => "raw IPv4",
             Self::IPV6 => "raw IPv6",
             Self::LINUX_SLL2 => "Linux cooked v2",
-            Self(number) => return write!(f, "link type {number}"),
-        };
-        f.write_str(name)
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for LinkType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "link type {}", self.0),
+        }
     }
 }
 
