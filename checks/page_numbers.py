@@ -94,6 +94,27 @@ def the_way_before_is_dashed(demo, browser, events):
     return len(left), "nodes that were left"
 
 
+def columns_of(page):
+    """The boxes of each column of a queue's lane from the bottom up, top and bottom of each; they have no gap."""
+    columns = {}
+    for area in page.eval_on_selector_all(".depth .area", "all => all.map(one => one.getAttribute('d'))"):
+        for x, low, high in re.findall(r"M([\d.]+) ([\d.]+)H[\d.]+V([\d.]+)H", area):
+            columns.setdefault(float(x), []).append((float(high), float(low)))
+    for boxes in columns.values():
+        boxes.sort(reverse=True)
+        assert abs(boxes[0][1] - 256) < 0.2, boxes
+        assert all(abs(upper[1] - lower[0]) < 0.2 for lower, upper in zip(boxes, boxes[1:], strict=False)), boxes
+    return columns
+
+
+def shares_add_up(page):
+    """The shares of a queue's flows, which add up to 100 %."""
+    shares = page.eval_on_selector_all("table", "all => [...all.find(one => one.caption.innerText.startsWith('Flows in the queue')).tBodies[0].rows].map(row => row.cells[2].innerText)")
+    total = sum(float(share.split(THIN)[0].removeprefix("under ")) for share in shares)
+    assert abs(total - 100) < 0.1 * len(shares), shares
+    return shares
+
+
 def lanes_add_up(demo, browser, events):
     """C22: stacked areas add up to the depth, shares to 1; the band begins at the end of the quota."""
     event = events["queue-congestion"]
@@ -107,22 +128,11 @@ def lanes_add_up(demo, browser, events):
     middle = (event["first"] + event["last"]) // 2
     open_view(page, f"{demo.url}/queue/1/2/0?at={middle}&span=2s")
     page.locator(".depth svg").wait_for(timeout=30_000)
-    areas = page.eval_on_selector_all(".depth .area", "all => all.map(one => one.getAttribute('d'))")
-    columns = {}
-    for area in areas:
-        for x, low, high in re.findall(r"M([\d.]+) ([\d.]+)H[\d.]+V([\d.]+)H", area):
-            columns.setdefault(x, []).append((float(high), float(low)))
+    columns = columns_of(page)
     assert len(columns) > 20, len(columns)
-    tops = []
-    for boxes in columns.values():
-        boxes.sort(reverse=True)
-        assert abs(boxes[0][1] - 256) < 0.2, boxes
-        assert all(abs(upper[1] - lower[0]) < 0.2 for lower, upper in zip(boxes, boxes[1:], strict=False)), boxes
-        tops.append(boxes[-1][0])
+    tops = [boxes[-1][0] for boxes in columns.values()]
     assert abs(min(tops) - 8) < 0.2, min(tops)
-    shares = page.eval_on_selector_all("table", "all => [...all.find(one => one.caption.innerText.startsWith('Flows in the queue')).tBodies[0].rows].map(row => row.cells[2].innerText)")
-    total = sum(float(share.split(THIN)[0].removeprefix("under ")) for share in shares)
-    assert abs(total - 100) < 0.1 * len(shares), shares
+    shares_add_up(page)
     # The trigger is where packets began to wait for the configured time.
     trigger = demo.json("about")["congestion"]["trigger_latency"]
     place = f"time >= {middle - 10**9} AND time < {middle + 15 * 10**8} AND node_id = 1 AND egress_interface = 2"

@@ -9,7 +9,7 @@ import zoneinfo
 
 from page import Past, open_view, sql
 from page_fabric import HOST, MD_BITS, Fabric, write_capture, write_reports
-from page_numbers import THIN
+from page_numbers import THIN, columns_of, shares_add_up
 
 # At each, the clocks of the zone change: by an hour, by half an hour, and not at all.
 CHANGES = [("Europe/Berlin", 1_792_890_000), ("Australia/Lord_Howe", 1_775_314_800), ("Asia/Kolkata", 1_767_225_600)]
@@ -105,16 +105,21 @@ class Bursts(Fabric):
         at = 8 + 3  # Behind the group's header: flags of the individual report.
         return [report[:at] + bytes([report[at] | 0x40]) + report[at + 1 :]]
 
-    def reports(self, begin, bursts):
-        """Each report with its time of arrival. Depth and wait grow with each packet of a burst."""
+    def packets(self, bursts):
+        """When each packet leaves, nanoseconds after the first, and the depth it met, which grows within a burst."""
         for burst in range(bursts):
             for at in range(self.PACKETS):
-                left = begin + burst * 10_000 + at * self.GAP
-                self.hop = (at * self.GAP + 1, (at + 1) * 1_500, left)
-                # A third of the packets belongs to the first flow, the rest to all.
-                flow = 0 if at % 3 == 0 else at * 2 // 3 % self.FLOWS
-                for report in self.stacked(flow):
-                    yield left + 2_000_000, report
+                yield burst * 10_000 + at * self.GAP, (at + 1) * 1_500
+
+    def reports(self, begin, bursts):
+        """Each report with its time of arrival. The wait grows with each packet of a burst."""
+        for number, (left, depth) in enumerate(self.packets(bursts)):
+            at = number % self.PACKETS
+            self.hop = (at * self.GAP + 1, depth, begin + left)
+            # A third of the packets belongs to the first flow, the rest to all.
+            flow = 0 if at % 3 == 0 else at * 2 // 3 % self.FLOWS
+            for report in self.stacked(flow):
+                yield begin + left + 2_000_000, report
 
 
 BEGIN = 1_792_000_000 * 10**9
@@ -136,27 +141,20 @@ def bursts_of_a_microsecond_add_up(program, browser):
         page.locator(".depth svg").wait_for(timeout=30_000)
         areas = page.eval_on_selector_all(".depth .area", "all => all.map(one => one.getAttribute('d'))")
         assert len(areas) == 7 and all(areas), [len(one) for one in areas]
-        columns = {}
-        for area in areas:
-            for x, low, high in re.findall(r"M([\d.]+) ([\d.]+)H[\d.]+V([\d.]+)H", area):
-                columns.setdefault(float(x), []).append((float(high), float(low)))
+        columns = columns_of(page)
         deepest = {}
-        for arrived, (depth, left) in truth(fabric, begin, bursts):
-            step = (arrived - begin + before) * 400 // span
-            deepest[step] = max(deepest.get(step, (0, 0)), (depth, left))
+        for at, depth in fabric.packets(bursts):
+            step = (at + before) * 400 // span
+            deepest[step] = max(deepest.get(step, 0), depth)
         assert sorted(deepest) == sorted(round(x / 3) for x in columns), (sorted(deepest), sorted(columns))
-        most = max(depth for depth, _ in deepest.values())
+        most = max(deepest.values())
         for x, boxes in columns.items():
-            boxes.sort(reverse=True)
-            assert abs(boxes[0][1] - 256) < 0.2 and all(abs(upper[1] - lower[0]) < 0.2 for lower, upper in zip(boxes, boxes[1:], strict=False)), boxes
-            assert abs(boxes[-1][0] - (256 - deepest[round(x / 3)][0] / most * 248)) < 0.3, (x, boxes, deepest[round(x / 3)])
-        shares = page.eval_on_selector_all("table", "all => [...all.find(one => one.caption.innerText.startsWith('Flows in the queue')).tBodies[0].rows].map(row => row.cells[2].innerText)")
+            assert abs(boxes[-1][0] - (256 - deepest[round(x / 3)] / most * 248)) < 0.3, (x, boxes, deepest[round(x / 3)])
+        shares = shares_add_up(page)
         assert len(shares) == fabric.FLOWS, shares
-        total = sum(float(share.split(THIN)[0].removeprefix("under ")) for share in shares)
-        assert abs(total - 100) < 0.1 * len(shares), shares
         # The report that used up the quota ends what is known.
-        last = bursts * fabric.PACKETS - 1
-        end = (last // fabric.PACKETS * 10_000 + last % fabric.PACKETS * fabric.GAP + before) / span * 1_200
+        *_, (last, _) = fabric.packets(bursts)
+        end = (last + before) / span * 1_200
         bands = page.eval_on_selector_all(".depth g rect", "all => all.map(one => [+one.getAttribute('x'), +one.getAttribute('x') + +one.getAttribute('width')])")
         assert len(bands) == 1 and abs(bands[0][0] - end) < 3 and abs(bands[0][1] - 1_200) < 0.1, (bands, end)
         assert "quota" in page.inner_text("main .notice")
@@ -164,13 +162,6 @@ def bursts_of_a_microsecond_add_up(program, browser):
         page.context.close()
         past.stop()
     return len(columns), f"columns of {bursts} bursts of 1 µs with {fabric.FLOWS} flows"
-
-
-def truth(fabric, begin, bursts):
-    for burst in range(bursts):
-        for at in range(fabric.PACKETS):
-            left = burst * 10_000 + at * fabric.GAP
-            yield begin + left, ((at + 1) * 1_500, left)
 
 
 class Unavailable(Fabric):
