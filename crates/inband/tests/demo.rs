@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -223,19 +223,25 @@ fn it_shows_the_page_on_a_free_port_where_the_usual_one_is_taken_and_leaves_noth
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
 }
 
-#[test]
-fn a_second_ctrl_c_ends_it_at_once_and_leaves_nothing_behind() {
-    let folder = folder("demo-cut-short");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_inband"))
+/// A demo that has its temporary history in `folder` and has printed a ledger, with the lines that follow.
+fn running(program: &mut Command, folder: &Path) -> (Child, Lines<BufReader<ChildStdout>>) {
+    let mut child = program
         .args(["demo", "--duration", "60s", "--json"])
-        .env("TMPDIR", &folder)
+        .env("TMPDIR", folder)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.by_ref().map(Result::unwrap).find(|line| line.contains("\"ledger\"")).unwrap();
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 1);
+    (child, lines)
+}
+
+#[test]
+fn a_second_ctrl_c_ends_it_at_once_and_leaves_nothing_behind() {
+    let folder = folder("demo-cut-short");
+    let (mut child, _lines) = running(&mut Command::new(env!("CARGO_BIN_EXE_inband")), &folder);
 
     // Both signals arrive while it is stopped, so it cannot end between them.
     let id = child.id().to_string();
@@ -251,16 +257,9 @@ fn a_second_ctrl_c_ends_it_at_once_and_leaves_nothing_behind() {
 fn a_terminal_that_goes_ends_it_and_leaves_nothing_behind() {
     let folder = folder("demo-hang-up");
     // Under `nohup` SIGHUP is ignored, and the demo would inherit that.
-    let mut child = Command::new("env")
-        .args(["--default-signal=HUP", env!("CARGO_BIN_EXE_inband"), "demo", "--duration", "60s", "--json"])
-        .env("TMPDIR", &folder)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    lines.by_ref().map(Result::unwrap).find(|line| line.contains("\"ledger\"")).unwrap();
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    let mut program = Command::new("env");
+    let (mut child, lines) =
+        running(program.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_inband")]), &folder);
 
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
