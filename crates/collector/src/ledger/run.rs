@@ -47,7 +47,7 @@ pub(super) struct Candidate {
     pub(super) behind: u32,
     /// Whether a run may begin with it.
     pub(super) may_begin: bool,
-    /// Whether its original, if there is one, arrived so long ago that it is no copy.
+    /// Whether its original, if there is one, arrived too long ago for this one to be a copy.
     pub(super) is_old: bool,
     /// Whether it is accepted, in contrast to a duplicate.
     pub(super) is_accepted: bool,

@@ -11,7 +11,7 @@ impl Room {
         Self { left: entries }
     }
 
-    /// Takes room for so many entries; false when there is not as much.
+    /// Takes room for a number of entries; returns false if less is left.
     pub(super) const fn take(&mut self, entries: usize) -> bool {
         let has_room = entries <= self.left;
         if has_room {
@@ -20,7 +20,7 @@ impl Room {
         has_room
     }
 
-    /// Frees room of so many entries.
+    /// Frees the room of a number of entries.
     pub(super) const fn free(&mut self, entries: usize) {
         self.left += entries;
     }

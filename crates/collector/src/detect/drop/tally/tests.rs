@@ -42,7 +42,7 @@ fn no_more_flows_are_counted_than_there_is_room_for() {
     assert_eq!(counted(0..10_000, 0).0.count(), MAX_NAMED as u64);
 }
 
-/// These flows, with room for so many ids, and the room that is left.
+/// The flows of these numbers, with room for `room` ids, and the room that is left.
 fn counted(numbers: impl Iterator<Item = u32>, room: usize) -> (Flows, Room) {
     let (mut flows, mut ids) = (Flows::default(), Room::new(room));
     numbers.for_each(|number| flows.add(&flow(number), &mut ids));
