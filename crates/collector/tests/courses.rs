@@ -111,8 +111,8 @@ fn a_cause_that_goes_on_is_one_event_with_the_settings_as_they_are() {
 #[test]
 fn the_end_of_an_event_counts_all_its_signs_up_to_the_last() {
     // A hundred reports in a tenth of a second, of which only the first is announced. The first packet over a
-    // link makes it known. A stranger is seen as the sender and as a hop. From the fourth change of address on,
-    // there are two senders, and not one that moves.
+    // link makes it known. A stranger is seen as the sender and as a hop. From the fourth change of address
+    // on, there are two senders, and not one that moves.
     let bursts: [(EventKind, Cause, u64); 6] = [
         (EventKind::Loop, a_packet_loops, 100),
         (EventKind::LatencyChange, one_latency_jumps, 100),
