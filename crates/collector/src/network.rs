@@ -63,8 +63,8 @@ impl Network {
         has_all && has_edges && (is_stack || !self.links_go_on(first, last))
     }
 
-    /// Whether paths have shown that there is a node before the first of these hops, or after the last one, by
-    /// an interface that faces no host.
+    /// Whether paths have shown that there is a node before the first of these hops, or after the last one,
+    /// by an interface that faces no host.
     pub(crate) fn links_go_on(&self, first: &Hop, last: &Hop) -> bool {
         self.links.come_from(first) && !self.is_edge(first.node_id, first.ingress_interface)
             || self.links.go_on(last) && !self.is_edge(last.node_id, last.egress_interface)

@@ -183,7 +183,8 @@ impl AddressTurns {
     }
 }
 
-/// Counts a change of address that shows that two senders use one node id, and announces it at a limited rate.
+/// Counts a change of address that shows that two senders use one node id, and announces it at a limited
+/// rate.
 pub(crate) fn duplicate_node_id(
     settings: &HealthSettings,
     report: ReportReference,

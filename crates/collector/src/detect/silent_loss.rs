@@ -20,8 +20,8 @@ use super::detector::{Common, Detector, Stop, StopPhase};
 pub struct SilentLossSettings {
     /// Number of flows that end at the link. Default 3.
     pub flows: usize,
-    /// Seconds within which all of them must end, or be reported to end still, and after the last of which the
-    /// event ends; at least 1. Default 60.
+    /// Seconds within which all of them must end, or be reported to end still, and after the last of which
+    /// the event ends; at least 1. Default 60.
     pub window_s: u64,
     /// Followed links. Default 1024: about 2 MB.
     pub max_links: usize,
