@@ -312,14 +312,44 @@ fn host_int_is_found_in_front_of_options_that_look_like_a_header_of_another_vers
         0x64, 0x72, 0xf1, 0xd4, 0x00, 0x00,
     ];
     let plain = packet().ipv4().tcp(58_552, 4_790).options(&options).payload(&[0xff; 1_400]).build();
-    let frame = send(&mut Node::new(&domain.node(1, Place::First, &plan)).unwrap(), &plain, &plan.passage());
-    let frame = frame.unwrap();
-    assert_ne!(frame, plain, "INT has started");
+    leaves_as_it_was(&mut programs, &domain.node(1, Place::First, &plan), &last, &plan, &plain);
+}
 
+#[test]
+fn host_int_before_tcp_options_is_no_shim_behind_them_whatever_the_node_id() {
+    // host-int-0.5/packet-03, host-int-0.5/packet-12
+    let Some(mut programs) = programs() else { return };
+    let plan = NodePlan([19, 0, 0, 0]);
+    let domain = DomainPlan([98, 254, 33, 16, 18, 16, 45, 0]);
+    let mut last = domain.node(3, Place::Last, &plan);
+    last.sink.own_metadata = SinkMetadata::None;
+    // A domain of 2.1, whose INT follows the options, removes Host-INT as well.
+    last.node.int_version = Some(IntVersion::V2_1);
+    programs.configure(&host(last.clone())).unwrap();
+    let timestamp = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+    let plain = packet().ipv4().tcp(40_000, 22).options(&timestamp).payload(&[0x20; 100]).build();
+    for id in [2, 0x2000_0005, 0x2c00_0001, 0x1003_0000, 0x3003_0000, 0x0100_0801, 0x0200_0801] {
+        let mut first = domain.node(1, Place::First, &plan);
+        first.node.id = id;
+        leaves_as_it_was(&mut programs, &first, &last, &plan, &plain);
+    }
+}
+
+/// Sends a packet through a source, and through the sinks of the kernel and of the engine.
+fn leaves_as_it_was(
+    programs: &mut Programs,
+    first: &NodeConfig,
+    last: &NodeConfig,
+    plan: &NodePlan,
+    plain: &[u8],
+) {
+    let id = first.node.id;
+    let frame = send(&mut Node::new(first).unwrap(), plain, &plan.passage()).unwrap();
+    assert_ne!(frame, plain, "{id:#010x}: INT has started");
     let passed = programs.pass(Program::Sink, &frame, 1).unwrap();
-    let left = send(&mut Node::new(&last).unwrap(), &frame, &plan.passage());
-    assert_eq!(passed.frame, left.unwrap());
-    assert_eq!(passed.frame, plain);
+    let left = send(&mut Node::new(last).unwrap(), &frame, &plan.passage());
+    assert_eq!(passed.frame, left.unwrap(), "{id:#010x}");
+    assert_eq!(passed.frame, plain, "{id:#010x}");
 }
 
 #[test]

@@ -121,12 +121,11 @@ static __always_inline int find_int(const struct packet *packet, const struct co
 				    struct location *location)
 {
 	location->is_host_int = 0;
-	location->shim = location->at = payload_at(packet, config);
-	if (find_int_at(packet, config, location))
-		return 1;
-	if (packet->protocol != IPPROTO_TCP || location->shim == packet->l4 + sizeof(struct tcphdr))
-		return 0;
-	/* Host-INT precedes the TCP options, wherever the domain places INT. */
 	location->shim = location->at = packet->l4 + sizeof(struct tcphdr);
-	return find_host_int(packet, config, location);
+	/* Host-INT precedes the TCP options, wherever the domain places INT. The bytes behind them are its own. */
+	if (packet->protocol == IPPROTO_TCP && location->shim != payload_at(packet, config) &&
+	    find_host_int(packet, config, location))
+		return 1;
+	location->shim = location->at = payload_at(packet, config);
+	return find_int_at(packet, config, location);
 }
