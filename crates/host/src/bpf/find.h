@@ -107,7 +107,10 @@ static __always_inline int find_int_at(const struct packet *packet, const struct
 	if (location->end > limit)
 		return 0;
 	npt = shim->type_npt >> 2 & 3;
-	if (config->carriage != BEHIND_L4_BY_DSCP) {
+	if (config->carriage == BEHIND_L4_BY_DSCP) {
+		if (packet->protocol == IPPROTO_UDP && may_be_tunnel_header(udp(packet)->dest) && !is_exact(shim))
+			return 0;
+	} else {
 		if (npt != NPT_UDP_PAYLOAD && npt != NPT_L4_HEADER)
 			return 0;
 		if (npt == NPT_L4_HEADER)

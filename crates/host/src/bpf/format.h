@@ -3,6 +3,7 @@
 #pragma once
 
 #include <linux/types.h>
+#include <bpf/bpf_endian.h>
 
 /* The shim in front of an INT header. */
 struct shim {
@@ -28,6 +29,24 @@ struct int_header {
 
 _Static_assert(sizeof(struct shim) == 4, "a shim is one word");
 _Static_assert(sizeof(struct int_header) == 12, "an INT header is three words");
+
+/* The reserved bits of `original` where it is a DSCP. */
+#define RESERVED_BESIDE_DSCP 0xff03
+
+/* Whether the shim is exactly as a source writes it behind a DSCP: NPT 0, and reserved bits zero. */
+static __always_inline int is_exact(const struct shim *shim)
+{
+	return !(shim->type_npt & 0x0f) && !(shim->original & bpf_htons(RESERVED_BESIDE_DSCP));
+}
+
+#define GENEVE_PORT 6081
+#define GTPU_PORT 2152
+
+/* Whether the header of the tunnel to this port may begin like a shim, whose mark is copied from inside. */
+static __always_inline int may_be_tunnel_header(__be16 port)
+{
+	return port == bpf_htons(GENEVE_PORT) || port == bpf_htons(GTPU_PORT);
+}
 
 #define INT_WORDS ((__u32)sizeof(struct int_header) / 4)
 #define INT_VERSION 2

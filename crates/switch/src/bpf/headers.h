@@ -21,7 +21,6 @@
 #define VXLAN_BYTES 8
 #define VXLAN_GPE_PORT 4790
 #define VXLAN_FLAG_NEXT_PROTOCOL 0x04
-#define GENEVE_PORT 6081
 #define GENEVE_BYTES 8
 /* Words of options, in the first byte of the base header; the version is above. */
 #define GENEVE_OPTIONS 0x3f
@@ -280,6 +279,7 @@ static __always_inline int has_marker(const struct packet *packet, const struct 
 static __always_inline enum find find_behind_l4(struct packet *packet, const struct config *config)
 {
 	__u32 limit = packet->end;
+	enum find found;
 	__u32 at;
 
 	if (packet->protocol == IPPROTO_UDP) {
@@ -304,7 +304,11 @@ static __always_inline enum find find_behind_l4(struct packet *packet, const str
 	if (packet->protocol == IPPROTO_TCP && at != packet->l4 + sizeof(struct tcphdr) &&
 	    *(const __u8 *)head_at(packet, packet->l4 + sizeof(struct tcphdr)) == HOST_INT_FIRST_BYTE)
 		return UNSURE;
-	return judge_marked(packet, limit, at);
+	found = judge_marked(packet, limit, at);
+	if (found != UNSURE && packet->protocol == IPPROTO_UDP && may_be_tunnel_header(udp(packet)->dest) &&
+	    (found == NOT_INT || !is_exact(head_at(packet, at))))
+		return PLAIN;
+	return found;
 }
 
 /* Finds INT behind GRE. */

@@ -214,6 +214,35 @@ fn packets_leave_the_kernels_programs_as_they_leave_the_engine() {
     }
 }
 
+#[test]
+fn the_header_of_a_tunnel_that_reads_like_a_shim_is_none() {
+    let Some(world) = World::new() else { return };
+    bridge(&world, FIRST);
+    let (from, to) = (socket(&world, A, "right"), socket(&world, SECOND, "left"));
+    let text = config(11, "dscp", &[], 2_000, "");
+    let switch = world.switch_of(FIRST, &text);
+    let mut engine = node(&text);
+    let mut batch = Batch::new();
+    let udp = int_frames("dscp", 0).into_iter().find(|frame| frame[12] == 8 && frame[23] == 17).unwrap();
+    let (port, shim) = (14 + 20 + 2, 14 + 20 + 8);
+    // Geneve, GTP-U, and a port without a meaning.
+    for (number, is_tunnel) in [(6_081_u16, true), (2_152, true), (6_082, false)] {
+        // As a source writes it; a Next Protocol Type; reserved bits.
+        for (at, bits) in [(0, 0), (0, 4), (0, 8), (0, 1), (2, 0x65), (3, 2)] {
+            let mut frame = udp.clone();
+            frame[port..port + 2].copy_from_slice(&number.to_be_bytes());
+            frame[shim + at] |= bits;
+            let expected = through(&mut engine, &frame, 1, 2).unwrap();
+            assert_eq!(expected == frame, is_tunnel && bits != 0, "{number} {at}");
+
+            let got = exchange(&from, &to, &frame, &mut batch);
+
+            assert_eq!(got, Some(expected), "{number}, byte {at} with {bits:#x}");
+        }
+    }
+    assert_eq!(outcome(&switch.stop(), "pushed"), 8);
+}
+
 /// Every packet passed to the engine was received, and every packet it returned arrived.
 pub(crate) fn assert_is_balanced(status: &Status) {
     assert_eq!(
