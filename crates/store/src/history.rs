@@ -252,9 +252,11 @@ impl History {
         let Some(index) = shapes().iter().position(|shape| shape.name == table.name) else {
             return Ok(chunks);
         };
-        let is_within = |file: &&SegmentFile| file.hour.end() > range.from && file.hour.start() <= range.to;
-        let files: Vec<&SegmentFile> = self.segments[index].iter().filter(is_within).collect();
-        for (file, opened) in files.iter().zip(self.open_all(&files, table)) {
+        let all = &self.segments[index];
+        let is_within = |file: &SegmentFile| file.hour.end() > range.from && file.hour.start() <= range.to;
+        let (numbers, files): (Vec<usize>, Vec<&SegmentFile>) =
+            all.iter().enumerate().filter(|(_, file)| is_within(file)).unzip();
+        for ((number, file), opened) in numbers.into_iter().zip(&files).zip(self.open_all(&files, table)) {
             match opened {
                 Ok(segment) => {
                     if !segment.has_magic() {
@@ -264,8 +266,8 @@ impl History {
                     if !segment.is_verified() {
                         self.notes.note_unverified(&file.path);
                     }
-                    let groups = Chunk::of_segment(segment);
-                    chunks.extend(groups.into_iter().filter(|chunk| chunk.may_hold_times(range)));
+                    let groups = Chunk::of_segment(segment).into_iter().map(|chunk| chunk.of_file(number));
+                    chunks.extend(groups.filter(|chunk| chunk.may_hold_times(range)));
                 }
                 Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
                 Err(StoreError::Damaged { path, place, cause }) => {
@@ -277,7 +279,8 @@ impl History {
                 Err(error) => return Err(error),
             }
         }
-        chunks.extend(self.rows_in_memory(table.name));
+        let in_memory = self.rows_in_memory(table.name).into_iter().enumerate();
+        chunks.extend(in_memory.map(|(number, chunk)| chunk.in_memory(all.len(), number)));
         Ok(chunks)
     }
 

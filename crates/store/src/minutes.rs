@@ -54,7 +54,24 @@ impl Sketch {
     /// The quantile at `per_mille` of 1,000; `None` without values.
     #[must_use]
     pub fn quantile(&self, per_mille: u64) -> Option<u64> {
-        let rank = (u128::from(self.count) * u128::from(per_mille)).div_ceil(1_000).max(1);
+        self.at((u128::from(self.count) * u128::from(per_mille)).div_ceil(1_000))
+    }
+
+    /// The quantile at a share from 0 to 1, by the nearest rank; `None` without values.
+    #[must_use]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a share of a count is from 0 to that count"
+    )]
+    pub fn quantile_at(&self, share: f64) -> Option<u64> {
+        self.at((share * self.count as f64).ceil() as u128)
+    }
+
+    /// The value at a rank from 1 to the count: of a lower one that of 1, of a higher one the last.
+    fn at(&self, rank: u128) -> Option<u64> {
+        let rank = rank.clamp(1, u128::from(self.count).max(1));
         let mut seen = 0;
         for (bucket, count) in &self.buckets {
             seen += u128::from(*count);

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use inband_model::table::shapes;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, ErrorCode, Statement};
 
@@ -81,6 +82,8 @@ fn connect(
     crate::sys::limit_heap(limits.memory_bytes);
     let connection = Connection::open_in_memory()?;
     connection.pragma_update(None, "temp_store", "memory")?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, MAX_PATTERN_BYTES)?;
     for shape in shapes() {
         crate::sys::add_table(&connection, Arc::clone(&history), shape, Arc::clone(budget))?;
     }
@@ -164,6 +167,11 @@ fn explain(error: rusqlite::Error, limits: Limits) -> QueryError {
 
 /// SQLite virtual machine steps between two time checks.
 const STEPS_BETWEEN_CHECKS: i32 = 10_000;
+/// Maximum length of a value or row. A function is one step, and `instr` takes the square of it: at this length
+/// about a second. The longest columns of history are a few thousand bytes.
+const MAX_VALUE_BYTES: i32 = 1 << 18;
+/// Maximum length of a LIKE or GLOB pattern: SQLite calls itself for each wildcard.
+const MAX_PATTERN_BYTES: i32 = 1_000;
 
 #[cfg(test)]
 mod tests;

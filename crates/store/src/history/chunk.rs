@@ -21,6 +21,8 @@ use crate::source::{Source, integer};
 /// Some rows of a table.
 #[derive(Clone)]
 pub struct Chunk {
+    /// Its number among all chunks of the table in a snapshot, whichever of them are read.
+    number: u64,
     rows: usize,
     source: Part,
 }
@@ -43,6 +45,7 @@ impl Chunk {
     pub(crate) fn of_segment(segment: SegmentReader) -> Vec<Chunk> {
         let segment = Arc::new(segment);
         let chunk = |group| Chunk {
+            number: group as u64,
             rows: segment.rows(group),
             source: Part::Group { segment: Arc::clone(&segment), group },
         };
@@ -57,7 +60,7 @@ impl Chunk {
             let range: Range<usize> = start..(start + ROW_GROUP_ROWS).min(count);
             let (length, part) = (range.len(), Arc::clone(part));
             let column = move |column: usize| Source::of(column).column(&part.memory.hops, range.clone());
-            Chunk { rows: length, source: Part::Memory { column: Arc::new(column), times } }
+            Chunk { number: 0, rows: length, source: Part::Memory { column: Arc::new(column), times } }
         };
         (0..count).step_by(ROW_GROUP_ROWS).map(chunk).collect()
     }
@@ -75,9 +78,24 @@ impl Chunk {
             let memory = Arc::clone(memory);
             let column =
                 move |column: usize| column_of(&table.columns[column].cells, &rows(&memory)[range.clone()]);
-            Chunk { rows: length, source: Part::Memory { column: Arc::new(column), times: None } }
+            Chunk { number: 0, rows: length, source: Part::Memory { column: Arc::new(column), times: None } }
         };
         (0..count).step_by(ROW_GROUP_ROWS).map(chunk).collect()
+    }
+
+    /// The chunk with its number among those of file `file` of a snapshot, where no file has 65,536 of them.
+    pub(super) fn of_file(self, file: usize) -> Chunk {
+        Chunk { number: (file as u64) << 16 | self.number & 0xffff, ..self }
+    }
+
+    /// The chunk with its number among those in memory, which follow `files` files.
+    pub(super) fn in_memory(self, files: usize, number: usize) -> Chunk {
+        Chunk { number: ((files as u64) << 16) + number as u64, ..self }
+    }
+
+    /// The number of a row in the snapshot, the same whenever the row is read. A chunk has at most 2^24 rows.
+    pub(crate) fn row_id(&self, row: u32) -> i64 {
+        (self.number << 24 | u64::from(row)).cast_signed()
     }
 
     /// The number of rows.

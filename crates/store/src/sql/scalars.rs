@@ -18,20 +18,24 @@ pub(super) fn add(connection: &Connection, budget: &Arc<Budget>) -> Result<()> {
     connection.create_scalar_function("bucket", 2, flags, |context| {
         let span = span(context)?;
         match context.get_raw(0) {
-            ValueRef::Integer(time) => Ok(Some(time.div_euclid(span) * span)),
+            // Less than the smallest integer: no such bucket has a number.
+            ValueRef::Integer(time) => Ok(time.div_euclid(span).checked_mul(span)),
             ValueRef::Null => Ok(None),
             _ => Err(wrong("bucket: a time is an integer")),
         }
     })?;
     connection.create_scalar_function("log2", 1, flags, |context| {
-        let number: Option<f64> = context.get(0)?;
-        Ok(number.filter(|number| *number > 0.0).map(f64::log2))
+        Ok(number(context, 0, "log2: an argument is a number")?.filter(|number| *number > 0.0).map(f64::log2))
     })?;
     connection.create_scalar_function("sketch_quantile", 2, flags, |context| {
         let Some(sketch) = sketch(context, "sketch_quantile: no sketch as minutes has them")? else {
             return Ok(None);
         };
-        Ok(sketch.quantile(per_mille(context.get(1)?)?).map(integer))
+        match number(context, 1, SHARE)? {
+            None => Ok(None),
+            Some(share) if (0.0..=1.0).contains(&share) => Ok(sketch.quantile_at(share).map(integer)),
+            Some(_) => Err(wrong(SHARE)),
+        }
     })?;
     connection.create_aggregate_function("sketch_merge", 1, flags, Merge(Arc::clone(budget)))
 }
@@ -80,14 +84,18 @@ fn span(context: &Context<'_>) -> Result<i64> {
         .ok_or_else(|| wrong("bucket: a span is a number of nanoseconds, or such as '10s'"))
 }
 
-/// A share from 0 to 1 as thousandths.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share is from 0 to 1")]
-fn per_mille(share: f64) -> Result<u64> {
-    match (0.0..=1.0).contains(&share) {
-        true => Ok((share * 1_000.0).round() as u64),
-        false => Err(wrong("sketch_quantile: the share is from 0 to 1")),
+/// An argument as a number; `None` if NULL.
+#[allow(clippy::cast_precision_loss, reason = "these functions have fractions")]
+fn number(context: &Context<'_>, index: usize, what: &'static str) -> Result<Option<f64>> {
+    match context.get_raw(index) {
+        ValueRef::Null => Ok(None),
+        ValueRef::Integer(number) => Ok(Some(number as f64)),
+        ValueRef::Real(number) => Ok(Some(number)),
+        _ => Err(wrong(what)),
     }
 }
+
+const SHARE: &str = "sketch_quantile: the share is from 0 to 1";
 
 fn wrong(what: &'static str) -> Error {
     Error::UserFunctionError(what.into())

@@ -24,8 +24,6 @@ pub(crate) struct Scan {
     page: Page,
     /// The next row, as an index into the order of the page.
     at: usize,
-    /// Rows returned so far.
-    passed: i64,
 }
 
 /// Rows in memory.
@@ -35,13 +33,26 @@ struct Page {
     columns: Vec<Option<ColumnData>>,
     /// The matching rows, in output order.
     order: Vec<u32>,
+    ids: Ids,
     bytes: usize,
+}
+
+/// The numbers of the rows in memory.
+enum Ids {
+    Of(Chunk),
+    Each(Vec<i64>),
+}
+
+impl Default for Ids {
+    fn default() -> Ids {
+        Ids::Each(Vec::new())
+    }
 }
 
 impl Scan {
     pub(crate) fn new(history: Arc<History>, shape: Arc<Shape>, budget: Arc<Budget>) -> Scan {
         let (chunks, wanted, columns) = (Vec::new().into_iter(), Vec::new(), Vec::new());
-        Scan { history, shape, budget, chunks, wanted, columns, page: Page::default(), at: 0, passed: 0 }
+        Scan { history, shape, budget, chunks, wanted, columns, page: Page::default(), at: 0 }
     }
 
     /// Starts a new scan for rows that match.
@@ -67,7 +78,6 @@ impl Scan {
 
     pub(crate) fn advance(&mut self) -> rusqlite::Result<()> {
         self.at += 1;
-        self.passed += 1;
         if self.at < self.page.order.len() { Ok(()) } else { self.turn() }
     }
 
@@ -75,9 +85,14 @@ impl Scan {
         self.at >= self.page.order.len()
     }
 
-    /// A unique number for the current row.
+    /// The number of the current row: SQLite takes two rows with the same number for one, also those of
+    /// different scans.
     pub(crate) fn row_number(&self) -> i64 {
-        self.passed
+        let row = self.page.order[self.at];
+        match &self.page.ids {
+            Ids::Of(chunk) => chunk.row_id(row),
+            Ids::Each(ids) => ids[row as usize],
+        }
     }
 
     /// The value of a column in the current row.
@@ -101,6 +116,7 @@ impl Scan {
     fn gather(&mut self, group: &[usize]) -> rusqlite::Result<()> {
         let mut all = Page { columns: vec![None; self.shape.columns.len()], ..Page::default() };
         let mut groups = Groups::default();
+        let mut ids = Vec::new();
         for chunk in std::mem::take(&mut self.chunks) {
             let Some(page) = self.read(&chunk)? else { continue };
             // What was read is kept, and so is its charge.
@@ -109,8 +125,9 @@ impl Scan {
             for row in &page.order {
                 groups.add(key(&page, group, *row as usize));
             }
-            let more =
-                page.order.len() * size_of::<u32>() + (groups.known.len() - known) * size_of::<(Key, u32)>();
+            ids.extend(page.order.iter().map(|row| chunk.row_id(*row)));
+            let more = page.order.len() * (size_of::<u32>() + size_of::<i64>())
+                + (groups.known.len() - known) * size_of::<(Key, u32)>();
             all.bytes += more;
             self.budget.demand(more)?;
             for column in &self.columns {
@@ -120,6 +137,7 @@ impl Scan {
             }
         }
         all.order = groups.order();
+        all.ids = Ids::Each(ids);
         self.page = all;
         self.at = 0;
         Ok(())
@@ -137,7 +155,7 @@ impl Scan {
         }
         self.budget.demand(bytes)?;
         let order = wanted_rows(&columns, &self.wanted, chunk.rows());
-        Ok(Some(Page { columns, order, bytes }))
+        Ok(Some(Page { columns, order, ids: Ids::Of(chunk.clone()), bytes }))
     }
 
     fn release(&mut self) {

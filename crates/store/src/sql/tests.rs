@@ -336,7 +336,7 @@ proptest! {
 }
 
 /// Questions with a single valid answer.
-const QUESTIONS: [&str; 7] = [
+const QUESTIONS: [&str; 10] = [
     "SELECT node_id, count(*), sum(queue_occupancy) FROM TABLE GROUP BY node_id ORDER BY node_id",
     "SELECT drop_reason, count(*) FROM TABLE GROUP BY drop_reason ORDER BY drop_reason DESC",
     "SELECT drop_reason, queue_id, dropped, count(*) FROM TABLE GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
@@ -344,6 +344,11 @@ const QUESTIONS: [&str; 7] = [
     "SELECT DISTINCT source_port FROM TABLE WHERE dropped = 1 ORDER BY 1",
     "SELECT count(*) FROM TABLE WHERE source = '10.0.0.1' AND hop_latency BETWEEN 5 AND 50000 AND NOT intermediate",
     "SELECT report_version, quantile(queue_occupancy, 0.9) FROM TABLE GROUP BY 1 ORDER BY 1",
+    // One scan for each side of OR; rows that both return count once.
+    "SELECT count(*), sum(queue_occupancy) FROM TABLE WHERE node_id = 1 OR hop_index = 0 OR source = '10.0.0.1'",
+    "SELECT node_id, count(*) FROM TABLE WHERE node_id < 2 OR hop_latency > 900 GROUP BY node_id ORDER BY 1",
+    // What has no counterpart is told by the rows' numbers.
+    "SELECT count(*), count(a.time), count(b.time) FROM TABLE a FULL JOIN TABLE b ON a.node_id = b.node_id + 1 AND a.time = b.time",
 ];
 
 #[test]
@@ -364,10 +369,39 @@ fn sketches_of_minutes_merge_to_the_quantile_of_all_rows_within_their_precision(
         refusal(&store, "SELECT sketch_quantile('1:x', 0.5)"),
         "sketch_quantile: no sketch as minutes has them"
     );
-    assert_eq!(
-        refusal(&store, "SELECT sketch_quantile('1:1', 99)"),
-        "sketch_quantile: the share is from 0 to 1"
-    );
+    for share in ["99", "-0.1", "'0.5'"] {
+        let error = refusal(&store, &format!("SELECT sketch_quantile('1:1', {share})"));
+        assert_eq!(error, "sketch_quantile: the share is from 0 to 1");
+    }
+    // 10,000 values: the last but one is at the share of 0.9999.
+    assert_eq!(number(&store, "SELECT sketch_quantile('1:9999 9:1', 0.9999)"), 1);
+    assert_eq!(number(&store, "SELECT sketch_quantile('1:9999 9:1', 0.99991)"), 9);
+    assert_eq!(number(&store, "SELECT sketch_quantile('1:1 9:9999', 0.0001)"), 1);
+    assert_eq!(ask(&store, "SELECT sketch_quantile('1:1', NULL)"), [[Cell::Null]]);
+}
+
+#[test]
+fn no_question_is_too_deep_or_too_long_for_the_thread_that_answers_it() {
+    let (_folder, store) = thousand();
+    let terms = "+1".repeat(20_000);
+    let pattern = "%a".repeat(25_000);
+    for (sql, expected) in [
+        (format!("SELECT sum(hop_latency{terms}) FROM observations"), "too large"),
+        (format!("SELECT count(*) FROM observations WHERE time > 1{terms}"), "too large"),
+        (format!("SELECT printf('%.*c', 60000, 'a') LIKE '{pattern}' AS x"), "too complex"),
+        ("SELECT replace(printf('%.*c', 200000, 'a'), 'a', 'bc')".into(), "too big"),
+        ("SELECT group_concat(source || printf('%.*c', 1000, 'a')) FROM observations".into(), "too big"),
+    ] {
+        let error = refusal(&store, &sql);
+        assert!(error.contains(expected), "{error}");
+    }
+    // It would run for hours between two looks at the clock; a text that is too long is NULL.
+    let long = "printf('%.*c', 80000000, 'a')";
+    assert_eq!(ask(&store, &format!("SELECT instr({long}, {long} || 'b')")), [[Cell::Null]]);
+    // As deep as SQLite allows, and more conditions than are tested column by column.
+    assert_eq!(number(&store, &format!("SELECT sum(node_id{}) FROM observations", "+0".repeat(900))), 999);
+    let conditions = "hop_index <> 9 AND ".repeat(900);
+    assert_eq!(number(&store, &format!("SELECT count(*) FROM observations WHERE {conditions} 1")), 1_000);
 }
 
 #[test]
@@ -380,6 +414,10 @@ fn times_fall_into_buckets_and_latencies_into_powers_of_two() {
         ask(&store, "SELECT bucket(NULL, 1), log2(8), log2(0)"),
         [[Cell::Null, Cell::Real(3.0), Cell::Null]]
     );
+    // The bucket of the smallest times has no number.
+    assert_eq!(ask(&store, "SELECT bucket(-9223372036854775807, 1000)"), [[Cell::Null]]);
+    let sql = "SELECT count(*), count(bucket(node_id - 9223372036854775807, 1000)) FROM observations";
+    assert_eq!(ask(&store, sql), [[Cell::Integer(1_000), Cell::Integer(0)]]);
     for span in ["0", "'1 week'", "NULL", "-5"] {
         let error = refusal(&store, &format!("SELECT bucket(1, {span})"));
         assert_eq!(error, "bucket: a span is a number of nanoseconds, or such as '10s'", "{span}");

@@ -190,5 +190,5 @@ fn declaration(shape: &Shape) -> String {
 const COST: f64 = 1e6;
 /// Memory for a number and whether it is present.
 const BYTES_OF_A_VALUE: usize = 9;
-/// Memory for the group and the position of a row during grouping.
-const BYTES_OF_AN_ORDER: usize = 8;
+/// Memory for the group, the position and the number of a row during grouping.
+const BYTES_OF_AN_ORDER: usize = 16;

@@ -63,7 +63,10 @@ pub(super) enum Expression<'a> {
 /// Parses a question; `None` if it is not understood.
 pub(super) fn parse(sql: &str) -> Option<Select<'_>> {
     let tokens = tokens(sql)?;
-    let mut parser = Parser { sql, tokens: &tokens, at: 0, depth: 0 };
+    if tokens.len() > MAX_TOKENS {
+        return None;
+    }
+    let mut parser = Parser { sql, tokens: &tokens, at: 0, depth: 0, operators: 0 };
     let select = parser.select()?;
     parser.sign(";");
     (parser.at == tokens.len()).then_some(select)
@@ -74,6 +77,7 @@ struct Parser<'a, 't> {
     tokens: &'t [Token<'a>],
     at: usize,
     depth: usize,
+    operators: usize,
 }
 
 impl<'a> Parser<'a, '_> {
@@ -175,6 +179,10 @@ impl<'a> Parser<'a, '_> {
     ) -> Option<Expression<'a>> {
         let mut left = part(self)?;
         while let Some(sign) = signs.iter().find(|sign| self.sign(sign)) {
+            self.operators += 1;
+            if self.operators > MAX_OPERATORS {
+                return None;
+            }
             left = Expression::Binary(sign, Box::new(left), Box::new(part(self)?));
         }
         Some(left)
@@ -311,3 +319,7 @@ const KEYWORDS: [&str; 38] = [
 ];
 /// Maximum number of parentheses, nested or consecutive.
 const MAX_DEPTH: usize = 32;
+/// Maximum number of operators: each may be a level of the tree, which is walked by recursion.
+const MAX_OPERATORS: usize = 200;
+/// Maximum number of words, numbers and signs: all are looked at for every row between two looks at the clock.
+const MAX_TOKENS: usize = 2_000;
