@@ -123,7 +123,7 @@ fn test(root: &Path, arguments: &Arguments) -> Result<()> {
     if std::env::var_os("RUST_TEST_THREADS").is_none() {
         // Many tests wait for networks and timers rather than for a processor.
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        command.env("RUST_TEST_THREADS", (2 * processors).to_string());
+        command.env("RUST_TEST_THREADS", (3 * processors).to_string());
     }
     if let Some(seed) = seed(root) {
         eprintln!("the properties' seed is {seed}");
