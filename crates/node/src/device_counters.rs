@@ -14,6 +14,15 @@ pub struct DeviceCounters {
     pub egress: InterfaceCounters,
 }
 
+impl DeviceCounters {
+    /// None available.
+    pub(crate) const NONE: Self = Self {
+        state_version: None,
+        ingress: InterfaceCounters { packets: None, bytes: None, drops: None },
+        egress: InterfaceCounters { packets: None, bytes: None, drops: None },
+    };
+}
+
 /// The counters of one direction of an interface, since the device or its program started; `None`: not
 /// available.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

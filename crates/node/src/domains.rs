@@ -39,6 +39,16 @@ pub(crate) struct ValueContext {
     pub(crate) counters: DeviceCounters,
 }
 
+/// The inputs of packets without domain-specific instructions, which use none.
+pub(crate) static NO_VALUES: ValueContext = ValueContext {
+    ethernet_source: None,
+    sequence_number: None,
+    flow_sequence: None,
+    node_id: None,
+    flow: FiveTuple::UNKNOWN,
+    counters: DeviceCounters::NONE,
+};
+
 impl KnownDomain {
     /// # Errors
     /// An id of 0, a bit that is out of range or given twice, a length of 0, or a constant of the wrong

@@ -54,6 +54,7 @@ pub(crate) fn find(
     let location = match earlier::before_tcp_options(bytes, layers) {
         Some(location) => location,
         None => match locate::behind_dscp(bytes, layers, carriage.tcp_options) {
+            Ok(location) if !locate::may_be_tunnel_header(bytes, layers) => location,
             Ok(location) if locate::is_shim_exact(bytes, &location) => location,
             found => return find_inexact(bytes, layers, found),
         },
@@ -61,7 +62,8 @@ pub(crate) fn find(
     parse(bytes, layers, &location).map(|int| Some((location, int)))
 }
 
-/// As [`find`] behind a DSCP, where the shim is not exactly what a source of 2.1 writes, or is none.
+/// As [`find`] behind a DSCP, where there is no shim, or one in a packet to a tunnel's port is not exactly what
+/// a source of 2.1 writes.
 ///
 /// A tunnel endpoint copies the DSCP of the packet inside, and the tunnel's header may begin like a shim.
 #[cold]

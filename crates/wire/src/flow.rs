@@ -20,12 +20,20 @@ pub struct FiveTuple {
 
 impl Default for FiveTuple {
     fn default() -> Self {
-        let none = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-        Self { source: none, destination: none, protocol: 0, source_port: 0, destination_port: 0 }
+        Self::UNKNOWN
     }
 }
 
 impl FiveTuple {
+    /// Zeros: the flow of a packet whose headers could not be read.
+    pub const UNKNOWN: Self = Self {
+        source: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        destination: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        protocol: 0,
+        source_port: 0,
+        destination_port: 0,
+    };
+
     /// Hashes all fields to 32 bits; equal flows give equal values on every machine.
     ///
     /// Meant for spreading flows over ports and paths; not resistant to adversarial input.

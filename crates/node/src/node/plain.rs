@@ -7,7 +7,7 @@ use inband_wire::layers::{Fragment, Layers, Link, Strictness};
 
 use crate::config::{Actions, EncapsulationKind, Mode};
 use crate::counters::Outcome;
-use crate::domains::ValueContext;
+use crate::domains::NO_VALUES;
 use crate::encapsulation;
 use crate::frame::{Frame, with_headroom};
 use crate::indication::{self, Int};
@@ -109,16 +109,20 @@ impl Node {
         let number = self.numbers.packet.wrapping_add(1);
         visit.sequence_number = Some(number);
         visit.flow_sequence = self.profile.numbers_flows.then(|| self.numbers.flows.peek(&flow));
+        let own;
         let values = match self.profile.plan.has_domain() {
-            true => visit.values_of(frame.bytes(), flow),
-            false => ValueContext::default(),
+            true => {
+                own = visit.values_of(frame.bytes(), flow);
+                &own
+            }
+            false => &NO_VALUES,
         };
         let context = StartContext {
             link: visit.carrier_link(),
             flow: &flow,
             hop: &visit.hop,
             domains: &self.profile.domains,
-            values: &values,
+            values,
             limits: visit.limits(),
             choices: self.profile.choices,
             discard: visit.discard,

@@ -3,7 +3,7 @@
 use inband_wire::int::Location;
 
 use crate::counters::Outcome;
-use crate::domains::ValueContext;
+use crate::domains::NO_VALUES;
 use crate::encapsulation::IntSpan;
 use crate::reported::{Inserted, Reported, Tracking};
 use crate::reporter::Asked;
@@ -35,10 +35,16 @@ impl Node {
         };
         let local = if tracking.queue { Some(asked.and_local()) } else { None };
         let asked = local.as_ref().unwrap_or(asked);
-        let values = match (asked.needs_values(), location) {
-            (false, _) => ValueContext::default(),
-            (true, Some(location)) => visit.values(packet, location),
-            (true, None) => visit.values_of(packet, visit.layers.five_tuple(packet)),
+        let own;
+        let values = match asked.needs_values() {
+            false => &NO_VALUES,
+            true => {
+                own = match location {
+                    Some(location) => visit.values(packet, location),
+                    None => visit.values_of(packet, visit.layers.five_tuple(packet)),
+                };
+                &own
+            }
         };
         let inserted = match location {
             Some(location) if asked.needs_values() => visit.inserted(packet, location),
@@ -62,7 +68,7 @@ impl Node {
             packet,
             int,
             hop: &visit.hop,
-            values: &values,
+            values,
             inserted,
             tracking,
             latency: visit.latency,

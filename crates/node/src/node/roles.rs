@@ -13,7 +13,7 @@ use crate::carrier;
 use crate::config::{Layer, Mode, SinkMetadata, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domain_fields;
-use crate::domains::ValueContext;
+use crate::domains::{NO_VALUES, ValueContext};
 use crate::earlier;
 use crate::encapsulation::Stripping;
 use crate::frame::Frame;
@@ -52,7 +52,7 @@ impl Node {
     pub(super) fn act(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
         match indication::find(&self.profile.carriage, frame.bytes(), &visit.layers) {
             // int-2.1/l4-19: without INT, the mark is cleared where the packet enters the domain.
-            Ok(Some((location, int))) if self.is_by_chance(frame.bytes(), visit, &location, &int) => {
+            Ok(Some((location, int))) if self.is_by_chance(frame, visit, &location, &int) => {
                 self.handle_plain(frame, visit)
             }
             // int-2.1/domain-07: sources and transit hops are trusted; hosts behind an edge are not.
@@ -86,11 +86,13 @@ impl Node {
     /// XD no source of this domain adds INT, and a destination header, which is almost any bytes, does not
     /// count.
     #[inline]
-    fn is_by_chance(&self, packet: &[u8], visit: &Visit<'_>, location: &Location, int: &Int) -> bool {
+    fn is_by_chance(&self, frame: &Frame<'_>, visit: &Visit<'_>, location: &Location, int: &Int) -> bool {
         let Interface { edge, accept_int, .. } = visit.hop.ingress;
         let is_from_host = edge && !accept_int && location.encapsulation == Encapsulation::Dscp;
-        self.is_by_chance_in_xd(packet, location, int)
-            || (is_from_host && !indication::is_as_written(packet, location, int))
+        let is_xd = self.profile.plan.mode == Mode::Xd;
+        (is_from_host || is_xd)
+            && (self.is_by_chance_in_xd(frame.bytes(), location, int)
+                || (is_from_host && !indication::is_as_written(frame.bytes(), location, int)))
     }
 
     /// Whether what reads as INT does not count in mode XD, the node's.
@@ -140,14 +142,18 @@ impl Node {
             arrived = self.set_flags(frame, visit, &location, header.domain_specific_id());
         }
         if !is_sink || self.profile.sink_metadata == SinkMetadata::Stack {
+            let own;
             let values = match header.domain_specific_id() {
-                0 => ValueContext::default(),
-                _ => visit.values(frame.bytes(), &location),
+                0 => &NO_VALUES,
+                _ => {
+                    own = visit.values(frame.bytes(), &location);
+                    &own
+                }
             };
             let hop = HopContext {
                 hop: &visit.hop,
                 domains: &self.profile.domains,
-                values: &values,
+                values,
                 limits: visit.limits(),
             };
             let pushed = transit::push_hop(
@@ -169,7 +175,7 @@ impl Node {
                 self.consider_md(frame, visit, &location, header, pushed);
             }
             if pushed == Some(Outcome::IntermediateReport) {
-                self.relieve(frame, visit, &mut location, header, &values, arrived);
+                self.relieve(frame, visit, &mut location, header, values, arrived);
             }
         }
         if is_sink { self.end_md(frame, visit, &location, header) } else { Outcome::Transit }

@@ -12,7 +12,7 @@ use inband_wire::tunnel::{behind_labels, follow, innermost};
 
 use crate::config::Layer;
 use crate::counters::Outcome;
-use crate::domains::ValueContext;
+use crate::domains::NO_VALUES;
 use crate::encapsulation::IntSpan;
 use crate::frame::Frame;
 use crate::indication::{self, Int};
@@ -81,8 +81,7 @@ impl Node {
             (Link::Ip, Some(6)) => IpVersion::V6,
             (Link::Ip, _) => return,
         };
-        let (values, inserted) = (ValueContext::default(), Inserted::default());
-        let values = &values;
+        let (values, inserted) = (&NO_VALUES, Inserted::default());
         let reported = Reported { link, ip, packet, int, hop, values, inserted, tracking, latency: None };
         let asked = Asked::nothing().and_local();
         let addressed = Addressed { reported: &reported, hash: flow.entropy() };

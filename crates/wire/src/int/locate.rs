@@ -127,6 +127,7 @@ fn announced(
 
 /// Whether the header of the tunnel to whose UDP port the packet goes may begin like a shim of INT: Geneve by
 /// the length of its options, GTP-U always. The headers of VXLAN do not.
+#[inline]
 #[must_use]
 pub fn may_be_tunnel_header(bytes: &[u8], layers: &Layers) -> bool {
     layers.udp(bytes).is_some_and(|header| matches!(header.destination_port.get(), geneve::PORT | gtpu::PORT))
