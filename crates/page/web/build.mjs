@@ -12,13 +12,14 @@ await build({
   target: "es2022",
   jsx: "automatic",
   jsxImportSource: "preact",
-  // Elements are never left out, so that marks which let them be would only be in the way of a reader.
-  jsxSideEffects: true,
   legalComments: "none",
   charset: "utf8",
   outdir: out,
   logLevel: "warning",
 });
+// Nothing bundles the page again, so that marks for it would only be in the way of a reader.
+const script = `${out}/main.js`;
+writeFileSync(script, readFileSync(script, "utf8").replaceAll("/* @__PURE__ */ ", ""));
 const css = [readFileSync("node_modules/uplot/dist/uPlot.min.css", "utf8").trim(), readFileSync("src/theme.css", "utf8")];
 writeFileSync(`${out}/main.css`, css.join("\n"));
 for (const name of ["index.html", "icon.svg"]) copyFileSync(`static/${name}`, `${out}/${name}`);

@@ -70,6 +70,10 @@ export function Bytes({ decoded, length }: { decoded: Decoded; length?: number }
   };
   // The innermost field with the byte.
   const find = (byte: number) => focus(fields.findLastIndex((field) => bytesOf(field)[0] <= byte && byte < bytesOf(field)[1]));
+  const more = decoded.left_out ? `, ${count(decoded.left_out)} more not shown` : "";
+  const caption = `${plural(fields.length, "field")}${more}; arrow keys move between them`;
+  const onFocus = (field: Field) => choose(fields.indexOf(field));
+  const isChosen = (field: Field) => fields[chosen] === field;
   return (
     <>
       {error && (
@@ -79,20 +83,13 @@ export function Bytes({ decoded, length }: { decoded: Decoded; length?: number }
       )}
       {length !== undefined && length > kept && <p class="muted">Only the first {count(kept)} of {plural(length, "byte")} are kept as evidence.</p>}
       <div class="bytes" onKeyDown={onKey}>
-        <Table
-          caption={`${plural(fields.length, "field")}${decoded.left_out ? `, ${count(decoded.left_out)} more not shown` : ""}; arrow keys move between them`}
-          rows={fields}
-          keyOf={(_, at) => String(at)}
-          onFocus={(field) => choose(fields.indexOf(field))}
-          isChosen={(field) => fields[chosen] === field}
-          columns={[
-            { name: "Field", cell: (field) => <span class={`deep${Math.min(field.depth, 4)}`}>{shown(field.name)}</span> },
-            { name: "Value", cell: (field) => <span class="mono">{field.value ?? (field.depth ? UNKNOWN : "")}</span> },
-            { name: "Meaning", cell: (field) => (field.meaning === null ? "" : shown(field.meaning, 600)) },
-            { name: "Byte", cell: place },
-            { name: "Requirement", cell: (field) => (field.requirement ? <code>{field.requirement}</code> : "") },
-          ]}
-        />
+        <Table caption={caption} rows={fields} onFocus={onFocus} isChosen={isChosen} columns={[
+          { name: "Field", cell: (field) => <span class={`deep${Math.min(field.depth, 4)}`}>{shown(field.name)}</span> },
+          { name: "Value", cell: (field) => <span class="mono">{field.value ?? (field.depth ? UNKNOWN : "")}</span> },
+          { name: "Meaning", cell: (field) => (field.meaning === null ? "" : shown(field.meaning, 600)) },
+          { name: "Byte", cell: place },
+          { name: "Requirement", cell: (field) => (field.requirement ? <code>{field.requirement}</code> : "") },
+        ]} />
         <Grid hex={decoded.hex} chosen={fields[chosen]} fault={error?.at} find={find} />
       </div>
     </>

@@ -93,6 +93,9 @@ function Capture({ found: { capture, note }, more }: { found: Found; more: (pack
   const [chosen, choose] = useState(0);
   const reports: any[] = capture.reports;
   const report = reports[Math.min(chosen, reports.length - 1)];
+  const caption = `${plural(reports.length, "datagram")}; the fields of the selected one are below`;
+  const onFocus = (one: any) => choose(reports.indexOf(one));
+  const isChosen = (one: any) => one === report;
   return (
     <>
       <p>
@@ -100,23 +103,16 @@ function Capture({ found: { capture, note }, more }: { found: Found; more: (pack
       </p>
       {report && (
         <>
-          <Table
-            caption={`${plural(reports.length, "datagram")}; the fields of the selected one are below`}
-            rows={reports}
-            keyOf={(one) => String(one.packet)}
-            onFocus={(one) => choose(reports.indexOf(one))}
-            isChosen={(one) => one === report}
-            columns={[
-              { name: "Packet", isNumber: true, cell: (one) => count(one.packet) },
-              { name: "Time", cell: (one) => (one.time === "0" ? UNKNOWN : exact(BigInt(one.time))) },
-              { name: "From", cell: (one) => <span class="mono">{one.source}</span> },
-              { name: "To", cell: (one) => <span class="mono">{one.destination}</span> },
-              { name: "Report of", cell: (one) => (one.hw_id === null ? "not a report" : one.node_id === null ? "no node ID" : node(one.node_id)) },
-              { name: "hw_id", isNumber: true, cell: (one) => one.hw_id ?? UNKNOWN },
-              { name: "Sequence", isNumber: true, cell: (one) => count(one.sequence) },
-              { name: "Fault", cell: (one) => (one.decoded.error ? shown(one.decoded.error.error) : "none") },
-            ]}
-          />
+          <Table caption={caption} rows={reports} onFocus={onFocus} isChosen={isChosen} columns={[
+            { name: "Packet", isNumber: true, cell: (one) => count(one.packet) },
+            { name: "Time", cell: (one) => (one.time === "0" ? UNKNOWN : exact(BigInt(one.time))) },
+            { name: "From", cell: (one) => <span class="mono">{one.source}</span> },
+            { name: "To", cell: (one) => <span class="mono">{one.destination}</span> },
+            { name: "Report of", cell: (one) => (one.hw_id === null ? "not a report" : one.node_id === null ? "no node ID" : node(one.node_id)) },
+            { name: "hw_id", isNumber: true, cell: (one) => one.hw_id ?? UNKNOWN },
+            { name: "Sequence", isNumber: true, cell: (one) => count(one.sequence) },
+            { name: "Fault", cell: (one) => (one.decoded.error ? shown(one.decoded.error.error) : "none") },
+          ]} />
           <p>
             {capture.next !== null && <button onClick={() => more(capture.next)}>Next {PAGE}</button>}
           </p>

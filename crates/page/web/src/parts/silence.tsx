@@ -113,24 +113,21 @@ export function Silences() {
     }
     asked.again();
   };
+  const caption = "Active silences (no notifications for these events)";
+  const keyOf = ({ number }: any) => String(number);
   return (
     <Answer asked={asked}>
       {(all) => (
         <>
           {problem && <p class="bad" role="alert">{shown(problem)}</p>}
           {all.length > 0 && (
-            <Table
-              caption="Active silences (no notifications for these events)"
-              rows={all}
-              keyOf={({ number }) => String(number)}
-              columns={[
-                { name: "Kind", cell: ({ silence }) => shown(silence.kind ?? "all kinds") },
-                { name: "Key contains", cell: ({ silence }) => shown(silence.key ?? "any text") },
-                { name: "Until", cell: ({ silence }) => (silence.until ? exact(BigInt(silence.until)) : "removed") },
-                { name: "Reason", cell: ({ silence }) => shown(silence.comment ?? "none") },
-                { name: "Remove", cell: ({ number, silence }) => <button onClick={() => void remove(number)} aria-label={`Remove the silence for ${shown(silence.kind ?? "all kinds")}`}>Remove</button> },
-              ]}
-            />
+            <Table caption={caption} rows={all} keyOf={keyOf} columns={[
+              { name: "Kind", cell: ({ silence }) => shown(silence.kind ?? "all kinds") },
+              { name: "Key contains", cell: ({ silence }) => shown(silence.key ?? "any text") },
+              { name: "Until", cell: ({ silence }) => (silence.until ? exact(BigInt(silence.until)) : "removed") },
+              { name: "Reason", cell: ({ silence }) => shown(silence.comment ?? "none") },
+              { name: "Remove", cell: ({ number, silence }) => <button onClick={() => void remove(number)} aria-label={`Remove the silence for ${shown(silence.kind ?? "all kinds")}`}>Remove</button> },
+            ]} />
           )}
         </>
       )}

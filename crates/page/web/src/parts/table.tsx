@@ -15,7 +15,8 @@ interface Props<T> {
   caption: string;
   columns: Column<T>[];
   rows: T[];
-  keyOf: (row: T, at: number) => string;
+  /** Identifies a row; otherwise its `id` does, or its place. */
+  keyOf?: (row: T, at: number) => string;
   /** The address that Enter and a click on a row open. */
   open?: ((row: T) => string | undefined) | undefined;
   onFocus?: ((row: T) => void) | undefined;
@@ -41,7 +42,7 @@ export function Table<T>({ caption, columns, rows, keyOf, open, onFocus, isChose
         <tbody>
           {rows.map((row, at) => (
             <tr
-              key={keyOf(row, at)}
+              key={keyOf?.(row, at) ?? (row as any).id ?? at}
               data-row={open || onFocus ? "" : undefined}
               tabIndex={open || onFocus ? 0 : undefined}
               aria-selected={isChosen ? isChosen(row) : undefined}

@@ -64,22 +64,19 @@ function List({ groups }: { groups: Group[] }) {
       </Empty>
     );
   }
+  const caption = `${plural(groups.length, "cause")}, most packets first. Nodes report a flow's drops at intervals, so counts are minimums.`;
+  const keyOf = (group: Group) => [group.node, group.port, group.reason, group.class].join(" ");
+  const to = (group: Group) => href("/event/" + group.events[0].id);
   return (
-    <Table
-      caption={`${plural(groups.length, "cause")}, most packets first. Nodes report a flow's drops at intervals, so counts are minimums.`}
-      rows={groups}
-      keyOf={(group) => [group.node, group.port, group.reason, group.class].join(" ")}
-      open={(group) => href("/event/" + group.events[0].id)}
-      columns={[
-        { name: "Reason", cell: (group) => <a href={href("/event/" + group.events[0].id)}>{shown(group.reason) || "unknown"}</a> },
-        { name: "Class", cell: (group) => group.class },
-        { name: "Where", cell: (group) => <a href={href("/map", { sel: String(group.node) })}>{node(group.node)} {group.port ?? UNKNOWN}</a> },
-        { name: "Packets, at least", isNumber: true, cell: (group) => count(group.packets) },
-        { name: "Reports", isNumber: true, cell: (group) => count(group.reports) },
-        { name: "Check", isLong: true, cell: (group) => shown(group.check) },
-        { name: "Example flow", cell: (group) => (group.flows[0] ? <FlowLink flow={group.flows[0]} /> : UNKNOWN) },
-        { name: "Last", cell: (group) => <Time at={group.last} /> },
-      ]}
-    />
+    <Table caption={caption} rows={groups} keyOf={keyOf} open={to} columns={[
+      { name: "Reason", cell: (group) => <a href={to(group)}>{shown(group.reason) || "unknown"}</a> },
+      { name: "Class", cell: (group) => group.class },
+      { name: "Where", cell: (group) => <a href={href("/map", { sel: String(group.node) })}>{node(group.node)} {group.port ?? UNKNOWN}</a> },
+      { name: "Packets, at least", isNumber: true, cell: (group) => count(group.packets) },
+      { name: "Reports", isNumber: true, cell: (group) => count(group.reports) },
+      { name: "Check", isLong: true, cell: (group) => shown(group.check) },
+      { name: "Example flow", cell: (group) => (group.flows[0] ? <FlowLink flow={group.flows[0]} /> : UNKNOWN) },
+      { name: "Last", cell: (group) => <Time at={group.last} /> },
+    ]} />
   );
 }

@@ -53,17 +53,15 @@ function Known({ event, again }: { event: any; again: () => void }) {
       <Leads event={event} />
       <Acknowledge event={event} again={again} />
       <Silence event={event} done={again} />
-      <Facts
-        facts={[
-          ["Kind", event.event],
-          ["Subject", shown(event.title ?? event.key)],
-          ["First", <Time at={first} />],
-          ["Last", <Time at={last} />],
-          ["State", phase === "begin" ? "active" : phase === "once" ? "one-time" : `ended: ${end_reason ?? UNKNOWN}`],
-          ["Evidence", `${plural(rests, "report")}; ${confidence}`],
-          ...numbers(event),
-        ]}
-      />
+      <Facts facts={[
+        ["Kind", event.event],
+        ["Subject", shown(event.title ?? event.key)],
+        ["First", <Time at={first} />],
+        ["Last", <Time at={last} />],
+        ["State", phase === "begin" ? "active" : phase === "once" ? "one-time" : `ended: ${end_reason ?? UNKNOWN}`],
+        ["Evidence", `${plural(rests, "report")}; ${confidence}`],
+        ...numbers(event),
+      ]} />
       <Flows event={event} />
       <Evidence event={event} />
       <Related event={event} />
@@ -116,36 +114,24 @@ function Flows({ event }: { event: any }) {
   if (!flows.length) return null;
   const time = around(BigInt(event.last), 10n * SECOND);
   return (
-    <Table
-      caption="Flows of this event"
-      rows={flows}
-      keyOf={(_, at) => String(at)}
-      open={undefined}
-      columns={[
-        { name: "Flow", cell: ({ flow }) => <FlowLink flow={flow} params={time} /> },
-        { name: "Role", cell: ({ role }) => role },
-        { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
-        { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) },
-      ]}
-    />
+    <Table caption="Flows of this event" rows={flows} columns={[
+      { name: "Flow", cell: ({ flow }) => <FlowLink flow={flow} params={time} /> },
+      { name: "Role", cell: ({ role }) => role },
+      { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
+      { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) },
+    ]} />
   );
 }
 
 function Evidence({ event }: { event: any }) {
   return (
     <>
-    <Table
-      caption="Evidence: a sample of the reports"
-      rows={event.evidence as any[]}
-      open={reportAddress}
-      keyOf={(report) => `${report.node_id} ${report.hw_id} ${report.sequence}`}
-      columns={[
-        { name: "Report of", cell: (report) => <a href={reportAddress(report)}>{node(report.node_id)} {count(report.sequence)}</a> },
-        { name: "hw_id", isNumber: true, cell: (report) => report.hw_id },
-        { name: "Sequence", isNumber: true, cell: (report) => count(report.sequence) },
-        { name: "Arrived", cell: (report) => exact(BigInt(report.received_at)) },
-      ]}
-    />
+    <Table caption="Evidence: a sample of the reports" rows={event.evidence} open={reportAddress} columns={[
+      { name: "Report of", cell: (report) => <a href={reportAddress(report)}>{node(report.node_id)} {count(report.sequence)}</a> },
+      { name: "hw_id", isNumber: true, cell: (report) => report.hw_id },
+      { name: "Sequence", isNumber: true, cell: (report) => count(report.sequence) },
+      { name: "Arrived", cell: (report) => exact(BigInt(report.received_at)) },
+    ]} />
       <p><a href={href("/reports", { event: event.id })}>Stored raw reports of this event</a></p>
     </>
   );
@@ -172,18 +158,12 @@ function Related({ event }: { event: any }) {
           ...(isCut ? [`the latest ${MOST_NEAR}`] : []),
         ];
         return (
-          <Table
-            caption={caption.join("; ")}
-            rows={others}
-            keyOf={(other) => other.id}
-            open={eventAddress}
-            columns={[
-              { name: "Offset from start", isNumber: true, cell: (other) => duration(BigInt(other.first) - BigInt(event.first)) },
-              { name: "Severity", cell: (other) => <Severity of={other.severity} /> },
-              { name: "Kind", cell: (other) => other.event },
-              { name: "What happened", isLong: true, cell: (other) => <a href={eventAddress(other)}>{sentence(other)}</a> },
-            ]}
-          />
+          <Table caption={caption.join("; ")} rows={others} open={eventAddress} columns={[
+            { name: "Offset from start", isNumber: true, cell: (other) => duration(BigInt(other.first) - BigInt(event.first)) },
+            { name: "Severity", cell: (other) => <Severity of={other.severity} /> },
+            { name: "Kind", cell: (other) => other.event },
+            { name: "What happened", isLong: true, cell: (other) => <a href={eventAddress(other)}>{sentence(other)}</a> },
+          ]} />
         );
       }}
     </Answer>

@@ -75,22 +75,18 @@ function List({ all, isFiltered }: { all: any[]; isFiltered: boolean }) {
   }
   const active = all.filter((event) => event.phase === "begin").length;
   const sorted = [...all].sort((a, b) => Number(b.phase === "begin") - Number(a.phase === "begin") || (BigInt(b.last) > BigInt(a.last) ? 1 : -1));
+  const caption =
+    all.length > MOST ? `First ${MOST} events; choose a kind or a shorter time range to see the others` : `${plural(all.length, "event")}, ${count(active)} active`;
   return (
-    <Table
-      caption={all.length > MOST ? `First ${MOST} events; choose a kind or a shorter time range to see the others` : `${plural(all.length, "event")}, ${count(active)} active`}
-      rows={sorted.slice(0, MOST)}
-      keyOf={(event) => event.id}
-      open={eventAddress}
-      columns={[
-        { name: "Severity", cell: (event) => <Severity of={event.severity} /> },
-        { name: "Kind", cell: (event) => <span class="path">{event.event}</span> },
-        { name: "What happened", isLong: true, cell: (event) => <a href={eventAddress(event)}>{sentence(event)}</a> },
-        { name: "First", cell: (event) => <Time at={event.first} /> },
-        { name: "Last", cell: (event) => (event.phase === "begin" ? <>active, <Time at={event.last} /></> : <Time at={event.last} />) },
-        { name: "Evidence", isNumber: true, cell: (event) => plural(event.count, "report") },
-        { name: "Acknowledged by", cell: (event) => (event.acknowledged ? shown(event.acknowledged.by) : event.silenced ? "(silenced)" : UNKNOWN) },
-      ]}
-    />
+    <Table caption={caption} rows={sorted.slice(0, MOST)} open={eventAddress} columns={[
+      { name: "Severity", cell: (event) => <Severity of={event.severity} /> },
+      { name: "Kind", cell: (event) => <span class="path">{event.event}</span> },
+      { name: "What happened", isLong: true, cell: (event) => <a href={eventAddress(event)}>{sentence(event)}</a> },
+      { name: "First", cell: (event) => <Time at={event.first} /> },
+      { name: "Last", cell: (event) => (event.phase === "begin" ? <>active, <Time at={event.last} /></> : <Time at={event.last} />) },
+      { name: "Evidence", isNumber: true, cell: (event) => plural(event.count, "report") },
+      { name: "Acknowledged by", cell: (event) => (event.acknowledged ? shown(event.acknowledged.by) : event.silenced ? "(silenced)" : UNKNOWN) },
+    ]} />
   );
 }
 

@@ -35,6 +35,8 @@ function Shown({ groups: all, fabric: found, by: key }: { groups: Group[]; fabri
   const name = (id: number) => (all[id]!.nodes.length > 1 ? shown(all[id]!.name, 64) : node(all[id]!.nodes[0]!));
   const sorted = all.map((group, id) => ({ ...group, id })).sort((a, b) => (b.value ?? -1) - (a.value ?? -1));
   const to = (group: number) => href("/map", { ...kept(), form: "groups", group: String(group) });
+  const caption = `${plural(all.length, "group")}, by ${BYS[key].name}`;
+  const isChosen = ({ id }: { id: number }) => String(id) === param("group");
   return (
     <>
       <Legend />
@@ -49,19 +51,12 @@ function Shown({ groups: all, fabric: found, by: key }: { groups: Group[]; fabri
           <p class="members">{at.nodes.slice(0, MEMBERS).map((id) => <a key={id} href={href("/map", { ...kept(), form: "groups", group: param("group"), sel: String(id) })}>{node(id)}</a>)}{at.nodes.length > MEMBERS && `and ${count(at.nodes.length - MEMBERS)} more`}</p>
         </section>
       )}
-      <Table
-        caption={`${plural(all.length, "group")}, by ${BYS[key].name}`}
-        rows={sorted}
-        keyOf={(group) => String(group.id)}
-        isChosen={(group) => String(group.id) === param("group")}
-        open={(group) => to(group.id)}
-        columns={[
-          { name: "Group", cell: (group) => <a href={to(group.id)}>{name(group.id)}</a> },
-          { name: "Nodes", isNumber: true, cell: (group) => count(group.nodes.length) },
-          { name: BYS[key].name, isNumber: true, cell: (group) => <span class={`swatch s${step(key, group.value)}`}>{written(key, group.value)}</span> },
-          { name: "Reported hops", isNumber: true, cell: (group) => count(group.reports) },
-        ]}
-      />
+      <Table caption={caption} rows={sorted} isChosen={isChosen} open={({ id }) => to(id)} columns={[
+        { name: "Group", cell: (group) => <a href={to(group.id)}>{name(group.id)}</a> },
+        { name: "Nodes", isNumber: true, cell: (group) => count(group.nodes.length) },
+        { name: BYS[key].name, isNumber: true, cell: (group) => <span class={`swatch s${step(key, group.value)}`}>{written(key, group.value)}</span> },
+        { name: "Reported hops", isNumber: true, cell: (group) => count(group.reports) },
+      ]} />
     </>
   );
 }

@@ -127,7 +127,6 @@ function Found({ found: { columns, rows, damage, took } }: { found: Rows }) {
       <Table
         caption={`${count(Math.min(MOST, rows.length))} of ${plural(rows.length, "row")}`}
         rows={rows.slice(0, MOST)}
-        keyOf={(_, at) => String(at)}
         onFocus={() => undefined}
         columns={columns.map((name, at) => ({ name, isNumber: typeof rows[0]![at] === "number", isLong: /^(?=.* ).{17}/.test(String(rows[0]![at])), cell: (row: any[]) => cell(name, row[at]) }))}
       />

@@ -12,7 +12,7 @@ import { Table } from "../parts/table";
 import { FlowLink, Time } from "../parts/words";
 import { around, range, timeAsked } from "../range";
 import { flowText } from "../kinds";
-import { type Sample, type Samples, samples } from "../samples";
+import { type QueueFlow, type Sample, type Samples, samples } from "../samples";
 import { SECOND, exact, writeSpan } from "../time";
 import { UNKNOWN, bytes, count, duration, permille, plural } from "../units";
 import { queueName } from "./queues";
@@ -65,6 +65,9 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
     );
   }
   const isBusy = flows.some(({ longest }) => (longest ?? 0) > (thresholds.value?.trigger_latency ?? 1e6));
+  const toFlow = ({ id }: QueueFlow) => (id ? href("/flow/" + id) : undefined);
+  const keyOf = ({ row }: Sample) => packetName(row);
+  const toPacket = ({ row }: Sample) => packetAddress(row);
   const waited = [...all].sort((a, b) => (b.latency ?? -1) - (a.latency ?? -1)).slice(0, 15);
   return (
     <>
@@ -93,33 +96,21 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
         <p class="notice">These reports contain no queue depth. The waits below are hop latencies.</p>
       )}
       <Announced found={found} />
-      <Table
-        caption="Flows in the queue, by reports"
-        rows={flows.slice(0, 20)}
-        keyOf={(flow) => flow.id}
-        open={(flow) => (flow.id ? href("/flow/" + flow.id) : undefined)}
-        columns={[
-          { name: "Colour", cell: (flow) => <Swatch at={flows.indexOf(flow)} /> },
-          { name: "Flow", cell: (flow) => (flow.flow ? <FlowLink flow={flow.flow} id={flow.id} /> : "unknown") },
-          { name: "Share of reports", isNumber: true, cell: (flow) => permille(flow.share) },
-          { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
-          { name: "Median wait", isNumber: true, cell: (flow) => duration(flow.median) },
-          { name: "Longest wait", isNumber: true, cell: (flow) => duration(flow.longest) },
-          { name: "Role", cell: (flow) => (!isBusy ? UNKNOWN : flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills the queue" : UNKNOWN) },
-        ]}
-      />
-      <Table
-        caption="Packets that waited longest"
-        rows={waited}
-        keyOf={(sample) => packetName(sample.row)}
-        open={(sample) => packetAddress(sample.row)}
-        columns={[
-          { name: "Left at", cell: (sample) => <a href={packetAddress(sample.row)}>{exact(from + BigInt(Math.round(sample.at)))}</a> },
-          { name: "Waited", isNumber: true, cell: (sample) => duration(sample.latency) },
-          { name: "Depth", isNumber: true, cell: (sample) => write(sample.depth) },
-          { name: "Flow", cell: (sample) => (flows[sample.flow]?.flow ? flowText(flows[sample.flow]!.flow!) : "unknown") },
-        ]}
-      />
+      <Table caption="Flows in the queue, by reports" rows={flows.slice(0, 20)} open={toFlow} columns={[
+        { name: "Colour", cell: (flow) => <Swatch at={flows.indexOf(flow)} /> },
+        { name: "Flow", cell: (flow) => (flow.flow ? <FlowLink flow={flow.flow} id={flow.id} /> : "unknown") },
+        { name: "Share of reports", isNumber: true, cell: (flow) => permille(flow.share) },
+        { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
+        { name: "Median wait", isNumber: true, cell: (flow) => duration(flow.median) },
+        { name: "Longest wait", isNumber: true, cell: (flow) => duration(flow.longest) },
+        { name: "Role", cell: (flow) => (!isBusy ? UNKNOWN : flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills the queue" : UNKNOWN) },
+      ]} />
+      <Table caption="Packets that waited longest" rows={waited} keyOf={keyOf} open={toPacket} columns={[
+        { name: "Left at", cell: (sample) => <a href={toPacket(sample)}>{exact(from + BigInt(Math.round(sample.at)))}</a> },
+        { name: "Waited", isNumber: true, cell: (sample) => duration(sample.latency) },
+        { name: "Depth", isNumber: true, cell: (sample) => write(sample.depth) },
+        { name: "Flow", cell: (sample) => (flows[sample.flow]?.flow ? flowText(flows[sample.flow]!.flow!) : "unknown") },
+      ]} />
     </>
   );
 }
@@ -160,22 +151,18 @@ function Announced({ found: { culprits } }: { found: Samples }) {
     ...event.detail.victims.map((one: any) => ({ event, role: "victim", flow: one.flow ?? one, bytes: one.bytes ?? null, share: one.share_permille ?? null })),
   ]);
   if (!named.length) return null;
+  const caption = "Culprits and victims, from events: whose bytes were ahead of the waiting packet";
+  const to = ({ event }: Named) => href("/event/" + event.id);
   return (
-    <Table
-      caption="Culprits and victims, from events: whose bytes were ahead of the waiting packet"
-      rows={named.slice(0, 30)}
-      keyOf={(one, at) => one.event.id + at}
-      open={(one) => href("/event/" + one.event.id)}
-      columns={[
-        { name: "Event", cell: ({ event }) => <a href={href("/event/" + event.id)}><Time at={event.last} /></a> },
-        { name: "Pattern", cell: ({ event }) => `${event.detail.pattern}, waited ${duration(event.detail.residence)}` },
-        { name: "Role", cell: ({ role }) => (role === "culprit" ? <strong>culprit</strong> : "victim") },
-        { name: "Flow", cell: ({ flow, event }) => <FlowLink flow={flow} params={around(BigInt(event.last), 10n * SECOND)} /> },
-        { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) },
-        { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
-        { name: "Coverage", isNumber: true, cell: ({ event }) => (event.detail.coverage_permille === null ? UNKNOWN : permille(event.detail.coverage_permille)) },
-      ]}
-    />
+    <Table caption={caption} rows={named.slice(0, 30)} open={to} columns={[
+      { name: "Event", cell: ({ event }) => <a href={href("/event/" + event.id)}><Time at={event.last} /></a> },
+      { name: "Pattern", cell: ({ event }) => `${event.detail.pattern}, waited ${duration(event.detail.residence)}` },
+      { name: "Role", cell: ({ role }) => (role === "culprit" ? <strong>culprit</strong> : "victim") },
+      { name: "Flow", cell: ({ flow, event }) => <FlowLink flow={flow} params={around(BigInt(event.last), 10n * SECOND)} /> },
+      { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) },
+      { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
+      { name: "Coverage", isNumber: true, cell: ({ event }) => (event.detail.coverage_permille === null ? UNKNOWN : permille(event.detail.coverage_permille)) },
+    ]} />
   );
 }
 

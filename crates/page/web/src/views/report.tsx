@@ -39,16 +39,14 @@ function Kept({ report }: { report: any }) {
   const { received_at, source, session, length, recent, events, decoded } = report;
   return (
     <>
-      <Facts
-        facts={[
-          ["Arrived", <Time at={BigInt(received_at)} />],
-          ["From", <span class="mono">{source}</span>],
-          ["To", <span class="mono">{session}</span>],
-          ["Length", bytes(length)],
-          ["Kept as", recent ? "recent datagram" : "evidence"],
-          ["Evidence of", events.length ? events.map((id: string) => <a key={id} href={href("/event/" + id)}>{id} </a>) : "no stored event"],
-        ]}
-      />
+      <Facts facts={[
+        ["Arrived", <Time at={BigInt(received_at)} />],
+        ["From", <span class="mono">{source}</span>],
+        ["To", <span class="mono">{session}</span>],
+        ["Length", bytes(length)],
+        ["Kept as", recent ? "recent datagram" : "evidence"],
+        ["Evidence of", events.length ? events.map((id: string) => <a key={id} href={href("/event/" + id)}>{id} </a>) : "no stored event"],
+      ]} />
       <Bytes decoded={decoded} length={Number(length)} />
     </>
   );
@@ -79,15 +77,10 @@ function Hops({ rows }: { rows: Record<string, any>[] }) {
         {id !== null && <a href={href("/flow/" + id, { at: String(rows[0]!.time), span: "2s" })}>The packet's path</a>}{" "}
         <span class="muted">{UNKNOWN} means that the value was not available at the node, or not requested.</span>
       </p>
-      <Table
-        caption="Fields, one column per hop"
-        rows={fields}
-        keyOf={(field) => field}
-        columns={[
-          { name: "Field", cell: (field) => <code>{field}</code> },
-          ...rows.map((row, at) => ({ name: `${name(row.node_id)} (${row.report_index}.${row.hop_index})${rows.findIndex((other) => other.node_id === row.node_id && other.hop_index === row.hop_index && other.report_index === row.report_index) === at ? "" : ` ${at}`}`, cell: (field: string) => write(field, row[field]) })),
-        ]}
-      />
+      <Table caption="Fields, one column per hop" rows={fields} columns={[
+        { name: "Field", cell: (field) => <code>{field}</code> },
+        ...rows.map((row, at) => ({ name: `${name(row.node_id)} (${row.report_index}.${row.hop_index})${rows.findIndex((other) => other.node_id === row.node_id && other.hop_index === row.hop_index && other.report_index === row.report_index) === at ? "" : ` ${at}`}`, cell: (field: string) => write(field, row[field]) })),
+      ]} />
     </>
   );
 }

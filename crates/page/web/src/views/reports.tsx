@@ -56,56 +56,39 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
         <div class="balance-bar" aria-hidden="true">
           {PARTS.map(([name], at) => (total[name] ? <span key={name} class={`f${at + 1}`} style={{ flexGrow: Math.max(total[name] / total.received, 0.004) }} /> : null))}
         </div>
-        <Facts
-          facts={[
-            ...PARTS.map(([name, about], at): [string, any] => [name, <><i class={`key f${at + 1}`} /> {count(total[name])}, {permille(total.received ? (1000 * total[name]) / total.received : null)}: {about}</>]),
-            ["lost", <span class={total.lost ? "bad" : ""}>{count(total.lost)} sent but not received, and {plural(total.lost_unknown, "gap")} of unknown size</span>],
-            ["kernel dropped", <span class={total.kernel_dropped ? "bad" : ""}>{count(total.kernel_dropped)} before the collector could read them</span>],
-            ["individual reports", `${count(total.accepted_reports)} in accepted datagrams`],
-            ["stored", `${plural(total.stored, "individual report")}, ${count(total.store_failed)} failed`],
-            ["reordered, late", `${count(total.reordered)}, ${count(total.late)}`],
-          ]}
-        />
+        <Facts facts={[
+          ...PARTS.map(([name, about], at): [string, any] => [name, <><i class={`key f${at + 1}`} /> {count(total[name])}, {permille(total.received ? (1000 * total[name]) / total.received : null)}: {about}</>]),
+          ["lost", <span class={total.lost ? "bad" : ""}>{count(total.lost)} sent but not received, and {plural(total.lost_unknown, "gap")} of unknown size</span>],
+          ["kernel dropped", <span class={total.kernel_dropped ? "bad" : ""}>{count(total.kernel_dropped)} before the collector could read them</span>],
+          ["individual reports", `${count(total.accepted_reports)} in accepted datagrams`],
+          ["stored", `${plural(total.stored, "individual report")}, ${count(total.store_failed)} failed`],
+          ["reordered, late", `${count(total.reordered)}, ${count(total.late)}`],
+        ]} />
       </section>
       {streams.length ? <Streams streams={streams} /> : <Empty>No reports received yet. Nodes send them to the address in <code>[receive] listen</code>; <code>inband demo --report-to ADDRESS:32766</code> sends test reports.</Empty>}
       {malformed.length > 0 && (
-        <Table
-          caption="Malformed datagrams, by fault"
-          rows={malformed as any[]}
-          keyOf={(fault) => fault.header + fault.fault}
-          columns={[
-            { name: "Header", cell: (fault) => shown(fault.header) },
-            { name: "Fault", cell: (fault) => shown(fault.fault) },
-            { name: "Datagrams", isNumber: true, cell: (fault) => count(fault.count) },
-          ]}
-        />
+        <Table caption="Malformed datagrams, by fault" rows={malformed as any[]} columns={[
+          { name: "Header", cell: (fault) => shown(fault.header) },
+          { name: "Fault", cell: (fault) => shown(fault.fault) },
+          { name: "Datagrams", isNumber: true, cell: (fault) => count(fault.count) },
+        ]} />
       )}
       {exports.length > 0 && (
-        <Table
-          caption="Outputs"
-          rows={exports as any[]}
-          keyOf={(output) => output.output}
-          columns={[
-            { name: "Output", cell: (output) => shown(output.output) },
-            { name: "Offered", isNumber: true, cell: (output) => count(output.offered) },
-            { name: "Delivered", isNumber: true, cell: (output) => count(output.exported) },
-            { name: "Failed", isNumber: true, cell: (output) => count(output.export_failed) },
-            { name: "Waiting", isNumber: true, cell: (output) => count(output.waiting) },
-            { name: "Problem", cell: (output) => shown(output.trouble ?? "none") },
-          ]}
-        />
+        <Table caption="Outputs" rows={exports as any[]} columns={[
+          { name: "Output", cell: (output) => shown(output.output) },
+          { name: "Offered", isNumber: true, cell: (output) => count(output.offered) },
+          { name: "Delivered", isNumber: true, cell: (output) => count(output.exported) },
+          { name: "Failed", isNumber: true, cell: (output) => count(output.export_failed) },
+          { name: "Waiting", isNumber: true, cell: (output) => count(output.waiting) },
+          { name: "Problem", cell: (output) => shown(output.trouble ?? "none") },
+        ]} />
       )}
       {refused.length > 0 && (
-        <Table
-          caption="Refused: addresses that exceed the limit of node IDs"
-          rows={refused as any[]}
-          keyOf={(source) => source.address}
-          columns={[
-            { name: "Address", cell: (source) => shown(source.address) },
-            { name: "Latest node ID", isNumber: true, cell: (source) => source.node_id },
-            { name: "Datagrams", isNumber: true, cell: (source) => count(source.datagrams) },
-          ]}
-        />
+        <Table caption="Refused: addresses with too many node IDs" rows={refused as any[]} columns={[
+          { name: "Address", cell: (source) => shown(source.address) },
+          { name: "Latest node ID", isNumber: true, cell: (source) => source.node_id },
+          { name: "Datagrams", isNumber: true, cell: (source) => count(source.datagrams) },
+        ]} />
       )}
     </>
   );
@@ -175,45 +158,39 @@ function Kept({ list }: { list: any }) {
       </Empty>
     );
   }
+  const caption = `${plural(rows.length, "datagram")}${list.next ? " (there are more)" : ""}, latest first`;
+  const keyOf = (row: any) => `${row.time} ${row.node} ${row.hw_id} ${row.sequence}`;
   return (
-    <Table
-      caption={`${plural(rows.length, "datagram")}${list.next ? " (there are more)" : ""}, latest first`}
-      rows={rows}
-      keyOf={(row) => `${row.time} ${row.node} ${row.hw_id} ${row.sequence}`}
-      open={to}
-      columns={[
-        { name: "Arrived", cell: (row) => <Time at={row.time} /> },
-        { name: "Report of", cell: (row) => (row.node === null ? <code title="not a report">{shown(row.hex, 48)}</code> : <a href={to(row)}>{row.node === 4294967295 ? "no node ID" : node(row.node)} {count(row.sequence)}</a>) },
-        { name: "hw_id", isNumber: true, cell: (row) => (row.node === null ? "–" : row.hw_id) },
-        { name: "Version", cell: (row) => (row.node === null ? "not a report" : row.version) },
-        { name: "Length", isNumber: true, cell: (row) => bytes(row.length) },
-        { name: "From", cell: (row) => <span class="mono">{row.source}</span> },
-        { name: "Evidence of", cell: (row) => (row.events as string[]).map((id) => <a key={id} href={href("/event/" + id)}>{id} </a>) },
-      ]}
-    />
+    <Table caption={caption} rows={rows} keyOf={keyOf} open={to} columns={[
+      { name: "Arrived", cell: (row) => <Time at={row.time} /> },
+      { name: "Report of", cell: (row) => (row.node === null ? <code title="not a report">{shown(row.hex, 48)}</code> : <a href={to(row)}>{row.node === 4294967295 ? "no node ID" : node(row.node)} {count(row.sequence)}</a>) },
+      { name: "hw_id", isNumber: true, cell: (row) => (row.node === null ? "–" : row.hw_id) },
+      { name: "Version", cell: (row) => (row.node === null ? "not a report" : row.version) },
+      { name: "Length", isNumber: true, cell: (row) => bytes(row.length) },
+      { name: "From", cell: (row) => <span class="mono">{row.source}</span> },
+      { name: "Evidence of", cell: (row) => (row.events as string[]).map((id) => <a key={id} href={href("/event/" + id)}>{id} </a>) },
+    ]} />
   );
 }
 
 function Streams({ streams }: { streams: any[] }) {
   const sorted = [...streams].sort((a, b) => b.lost - a.lost || a.node_id - b.node_id || a.hw_id - b.hw_id).slice(0, 200);
+  const most = sorted.length < streams.length ? count(sorted.length) + " of " : "";
+  const caption = `${most}${plural(streams.length, "stream")}, most lost first`;
+  const keyOf = (stream: any) => `${stream.node_id} ${stream.hw_id} ${stream.session} ${stream.source ?? ""}`;
+  const to = (stream: any) => href("/map", { sel: String(stream.node_id) });
   return (
-    <Table
-      caption={`${sorted.length < streams.length ? count(sorted.length) + " of " : ""}${plural(streams.length, "stream")}, most lost first`}
-      rows={sorted}
-      keyOf={(stream) => `${stream.node_id} ${stream.hw_id} ${stream.session} ${stream.source ?? ""}`}
-      open={(stream) => href("/map", { sel: String(stream.node_id) })}
-      columns={[
-        { name: "Node", cell: (stream) => <a href={href("/map", { sel: String(stream.node_id) })}>{stream.node_id === 4294967295 ? `no node ID, from ${shown(stream.source)}` : node(stream.node_id)}</a> },
-        { name: "hw_id", isNumber: true, cell: (stream) => stream.hw_id },
-        { name: "Sent to", cell: (stream) => <span class="mono">{stream.session}</span> },
-        { name: "Version", cell: (stream) => stream.version },
-        { name: "Accepted", isNumber: true, cell: (stream) => count(stream.accepted) },
-        { name: "Lost", isNumber: true, cell: (stream) => <span class={stream.lost ? "bad" : ""}>{count(stream.lost)}</span> },
-        { name: "Loss", isNumber: true, cell: (stream) => permille(stream.accepted + stream.lost ? (1000 * stream.lost) / (stream.accepted + stream.lost) : null) },
-        { name: "Duplicate", isNumber: true, cell: (stream) => count(stream.duplicate) },
-        { name: "Reordered", isNumber: true, cell: (stream) => count(stream.reordered) },
-        { name: "Late", isNumber: true, cell: (stream) => count(stream.late) },
-      ]}
-    />
+    <Table caption={caption} rows={sorted} keyOf={keyOf} open={to} columns={[
+      { name: "Node", cell: (stream) => <a href={to(stream)}>{stream.node_id === 4294967295 ? `no node ID, from ${shown(stream.source)}` : node(stream.node_id)}</a> },
+      { name: "hw_id", isNumber: true, cell: (stream) => stream.hw_id },
+      { name: "Sent to", cell: (stream) => <span class="mono">{stream.session}</span> },
+      { name: "Version", cell: (stream) => stream.version },
+      { name: "Accepted", isNumber: true, cell: (stream) => count(stream.accepted) },
+      { name: "Lost", isNumber: true, cell: (stream) => <span class={stream.lost ? "bad" : ""}>{count(stream.lost)}</span> },
+      { name: "Loss", isNumber: true, cell: (stream) => permille(stream.accepted + stream.lost ? (1000 * stream.lost) / (stream.accepted + stream.lost) : null) },
+      { name: "Duplicate", isNumber: true, cell: (stream) => count(stream.duplicate) },
+      { name: "Reordered", isNumber: true, cell: (stream) => count(stream.reordered) },
+      { name: "Late", isNumber: true, cell: (stream) => count(stream.late) },
+    ]} />
   );
 }
