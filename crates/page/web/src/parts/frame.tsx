@@ -20,7 +20,7 @@ export function Strip() {
   return (
     <header class={since ? "strip cut" : "strip"} aria-label="Ledger">
       <a class="brand" href={href("/")}>inband</a>
-      {since ? <strong>disconnected since {clock(since)} {zone()}</strong> : <span class="live">{rate(speed())}</span>}
+      {since ? <strong>disconnected since {clock(since)} {zone()}</strong> : <span class={speed() ? "live" : "live none"}>{rate(speed())}</span>}
       <a class="balance" href={href("/reports")} title="Datagrams. Received = accepted + malformed + duplicate + shed.">
         <span>{count(now?.received)} received</span>
         {shown.map((name, at) => (

@@ -3,17 +3,17 @@
 import { useMemo } from "preact/hooks";
 
 import { go, href } from "../address";
-import { depthOfAny } from "../about";
-import { ask, now, sql } from "../api";
+import { ask, now } from "../api";
 import { useAsk } from "../ask";
+import { type Counts, balance, endOf, isKept, seconds, silence, sum, useCounts } from "../counts";
 import { incidentOf, sentence } from "../kinds";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { type Lane, Lanes } from "../parts/lanes";
 import { Severity, Time } from "../parts/words";
 import { around, range, timeAsked } from "../range";
-import { type Totals, eventsHeard, history, isBeginning, totals } from "../stream";
-import { MINUTE, SECOND, ago, clock, exact } from "../time";
+import { type Totals, eventsHeard, isBeginning, totals } from "../stream";
+import { SECOND, ago, clock, exact } from "../time";
 import { UNKNOWN, count, duration, plural, rate } from "../units";
 
 interface Incident {
@@ -31,7 +31,9 @@ const TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change
 const ASKED = ["drop", "queue-congestion", "path-change", "microburst", "culprits", "sequence-reset"];
 
 /** Kinds that last for hours and tell nothing of the traffic: a fault is told before them. */
-const LASTING = ["negative-link-latency", "clock-drift", "duplicate-node-id", "unknown-node", "report-about-report", "ecmp-imbalance"];
+const LASTING = [
+  "negative-link-latency", "clock-drift", "duplicate-node-id", "unknown-node", "report-about-report", "ecmp-imbalance", "report-loss",
+];
 
 const RANK: Record<string, number> = { critical: 3, warning: 2, info: 1 };
 
@@ -54,29 +56,37 @@ export function incidents(events: any[]): Incident[] {
   return groups;
 }
 
-/** The latest incident, in words; without one, how long there was none, as far as that is known. */
+/** The worst incident, in words; without one, how long there was none, as far as that is known. */
 function headline(groups: Incident[], { isLive, from, end }: Found, counts: Counts | undefined): string {
   if (from >= end) return "This time range is in the future.";
   const steps = counts && balance(counts);
   const lost = steps?.length ? sum(steps.map((step) => step.lost)) : undefined;
   const total = lost ? `${plural(lost, "report")} lost` : "no reports lost";
-  const losses = counts ? [lost === undefined ? "lost reports unknown" : total] : [];
+  const silent = counts && silence(counts);
+  // What is lost in silence shows with the next report.
+  const losses = !counts || (silent && !lost) ? [] : [lost === undefined ? "lost reports unknown" : total];
+  // Without reports, neither quiet nor an incident tells how the network is.
+  const ofRange = isLive ? "" : " of this time range";
+  const silences = silent ? [`No reports accepted in the last ${duration(silent)}${ofRange}`] : [];
   if (!groups.length) {
     if (isLive && totals.value?.received === 0 && !counts?.begun) return "No reports received yet.";
     if (counts && !isKept(counts)) return "No history of this time range.";
-    const begin = counts?.begun && counts.begun > from ? counts.begun : from;
+    const begun = counts?.begun;
     // Without a history it is unknown since when.
-    const quiet = counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
-    return [quiet, ...losses].join("; ") + ".";
+    const quiet = begun ? `Quiet for ${duration(end - (begun > from ? begun : from))}` : "No incidents in this time range";
+    return [silences[0] ?? quiet, ...losses].join("; ") + ".";
   }
-  const active = groups.filter((group) => group.events.some((event) => event.phase === "begin"));
+  // The latest of the worst.
+  const ranked = [...groups].sort((a, b) => RANK[b.severity]! - RANK[a.severity]!);
+  const active = ranked.filter((group) => group.events.some((event) => event.phase === "begin"));
   const isOne = (kind: string) => groups.filter((group) => group.events.some((event) => event.event === kind)).length;
   const isFault = (group: Incident) => group.severity !== "info" && !LASTING.includes(group.main.event);
-  const told = active.find(isFault) ?? groups.find(isFault) ?? active[0] ?? groups.find((group) => group.severity !== "info") ?? groups[0]!;
+  const told = active.find(isFault) ?? ranked.find(isFault) ?? active[0] ?? ranked[0]!;
   const subject = told.main;
   const last = BigInt(subject.last);
   const moved = isOne("path-change");
   const parts = [
+    ...silences,
     `${sentence(subject)}, ${subject.phase === "begin" ? "still active" : (subject.phase === "end" ? "ended " : "") + (isLive ? ago(last, now()) : "at " + clock(last))}`,
     ...(moved && subject.event !== "path-change" ? [plural(moved, "path") + " changed"] : []),
     ...losses,
@@ -138,7 +148,7 @@ export function Now() {
 function Quiet({ found: { from, end }, counts }: { found: Found; counts: Counts | undefined }) {
   const begins = counts?.begun ? `History begins at ${exact(counts.begun)}.` : "No history is stored yet.";
   const isUnknown = counts && !isKept(counts);
-  const quiet = isUnknown ? begins : "No event in this time range points to a fault.";
+  const quiet = isUnknown ? begins : counts && silence(counts) ? SILENT : "No event in this time range points to a fault.";
   return (
     <>
       <Empty>
@@ -151,6 +161,8 @@ function Quiet({ found: { from, end }, counts }: { found: Found; counts: Counts 
     </>
   );
 }
+
+const SILENT = "Without reports no fault can be seen. Check the nodes, and the way to this collector.";
 
 const NotListed = () => (
   <p class="muted">
@@ -182,7 +194,7 @@ function Incidents({ groups }: { groups: Incident[] }) {
         })}
       </ul>
       <NotListed />
-      {groups.length > MOST && <p><a href={href("/events")}>All events in this time range</a>: {plural(groups.length - MOST, "more incident")}, of {kindsOf(rest.map(({ main }) => main))}</p>}
+      {groups.length > MOST && <p><a href={href("/events")}>All events in this time range</a>: {plural(groups.length - MOST, "more incident")}, of {[...new Set(rest.map(({ main }) => main.event))].join(", ")}</p>}
     </section>
   );
 }
@@ -198,91 +210,15 @@ function some(groups: Incident[]): Incident[] {
   return kept.sort((a, b) => a.at - b.at).map(({ group }) => group);
 }
 
-const kindsOf = (events: any[]) => [...new Set(events.map((event) => event.event))].join(", ");
-
-/** The beginning of the history, once there is one. */
-let begun: bigint | undefined;
-
-async function oldest(signal: AbortSignal): Promise<bigint | undefined> {
-  const [first] = await sql("SELECT min(time) AS t FROM minutes", signal);
-  return first?.t ? BigInt(first.t) : undefined;
+/** The kinds of events, and how many of each. */
+function kindsOf(events: any[]): string {
+  const kinds = events.map(({ event }) => event);
+  const write = (kind: string) => {
+    const many = kinds.filter((other) => other === kind).length;
+    return many > 1 ? `${count(many)} ${kind}` : kind;
+  };
+  return [...new Set(kinds)].map(write).join(", ");
 }
-
-interface Counts {
-  when: string;
-  isLive: boolean;
-  from: bigint;
-  /** The end at the time of the answer. */
-  to: bigint;
-  /** The beginning of the history. */
-  begun: bigint | undefined;
-  levels: any[];
-  ledger: any[];
-}
-
-/** The levels and the ledger of the time range, from the history. */
-function useCounts() {
-  const [when, every] = timeAsked(10_000);
-  return useAsk<Counts>("counts " + when, async (signal) => {
-    const { isLive, from: start, to } = range();
-    begun ??= await oldest(signal);
-    // Before the first report there is nothing to show.
-    const first = begun ?? to - MINUTE;
-    const from = first > start && first < to ? first : start;
-    const between = `time >= ${from} AND time < ${to}`;
-    const levels =
-      to - from <= 2n * MINUTE
-        ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1`
-        : "SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, " +
-          `sum(dropped) AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} ` +
-          "GROUP BY 1 ORDER BY 1";
-    const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND time >= ${from - 20n * SECOND} AND time < ${to} ORDER BY time`;
-    const [found, counted] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
-    return { when, isLive, from, to, begun, levels: found, ledger: counted };
-  }, every);
-}
-
-/** Whether anything of that time is stored; a live view shows what comes. */
-const isKept = ({ isLive, levels, ledger }: Counts) => isLive || levels.length > 0 || ledger.length > 0;
-
-/** The end of the time range: live, it moves. */
-const endOf = ({ isLive, to }: Counts) => (isLive && now() > to ? now() : to);
-
-const seconds = (time: bigint | number) => Number(BigInt(time) / 1_000n) / 1e6;
-
-/** What the ledger counted between two of its rows: in the history, and live what this tab has heard since. */
-interface Step {
-  at: number;
-  /** Accepted per second. */
-  rate: number;
-  lost: number;
-}
-
-/** The totals of the ledger's rows, which stay the same between two answers. */
-const totalsOf = new WeakMap<any[], { at: number; accepted: number; lost: number }[]>();
-
-function pastOf(ledger: any[]) {
-  const known = totalsOf.get(ledger);
-  if (known) return known;
-  const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) }));
-  totalsOf.set(ledger, past);
-  return past;
-}
-
-function balance(counts: Counts): Step[] {
-  const { isLive, from, ledger } = counts;
-  const to = endOf(counts);
-  const heard = isLive ? history.map((one) => ({ at: one.at, accepted: one.totals.accepted!, lost: one.totals.lost! })) : [];
-  const fromLive = heard[0]?.at ?? Infinity;
-  const past = pastOf(ledger).filter((row) => row.at < fromLive);
-  const all = [...past, ...heard].filter((row) => row.at >= seconds(from) - 20 && row.at <= seconds(to));
-  const steps = all.slice(1).map((row, at) => ({ ...row, before: all[at]! }));
-  // Totals restart with the collector.
-  const counted = steps.filter(({ at, accepted, before }) => accepted >= before.accepted && at > before.at);
-  return counted.map(({ at, accepted, lost, before }) => ({ at, rate: (accepted - before.accepted) / (at - before.at), lost: Math.max(0, lost - before.lost) }));
-}
-
-const sum = (values: number[]) => values.reduce((a, b) => a + b, 0);
 
 /** The lanes; `history` grows with `heard`. */
 function Lines(counts: Counts & { heard: Totals | undefined }) {
@@ -303,9 +239,10 @@ function Lines(counts: Counts & { heard: Totals | undefined }) {
   };
   const reports: Lane = { name: "Reports", values: rates, write: rate, colour: "--flow1", summary: rates.length ? `${isLive ? "now" : "at the end"} ${rate(rates.at(-1))}, ${count(lost)} lost` : UNKNOWN };
   const upper: Lane[] = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
+  // Nodes count depths in bytes, cells or packets.
   const lower = [
     level("Longest hop", latency!, duration, "--flow4"),
-    { ...level("Deepest queue", depth!, depthOfAny, "--flow3"), isBinary: true },
+    level("Deepest queue, as reported", depth!, count, "--flow3"),
     ...(highest(drops!) ? [level("Reported drops", drops!, count, "--flow2")] : []),
   ];
   const window = { from: seconds(from), to: seconds(to) };
