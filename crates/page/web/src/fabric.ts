@@ -11,7 +11,7 @@ import { UNKNOWN, count, duration, permille, rate } from "./units";
 export interface MapNode {
   id: number;
   tier: number;
-  /** Whether it has sent reports; otherwise it is known only from stacks. */
+  /** Whether it has sent reports; otherwise it is known only from stacks. True in the past, which is unknown. */
   reportsItself: boolean;
   /** The worst of its interfaces, including those to hosts. */
   values: Values;
@@ -102,15 +102,22 @@ export async function fabric(gone: AbortSignal, of?: number): Promise<Fabric> {
     const { egress_interface: egress, ingress_interface: ingress, certain, latency_p50: latency, uncertainty } = row;
     const port = ports.get(key(from, egress)) ?? { node: from, port: egress, link: undefined, values: { ...nothing } };
     ports.set(key(from, egress), port);
-    port.values.silence = row.silent_seconds === null ? null : row.silent_seconds * 1e9;
+    const silence = row.silent_seconds === null ? null : row.silent_seconds * 1e9;
     const id = `${key(from, egress)}-${key(to, ingress)}`;
-    return (port.link = { id, from, to, egress, ingress, certain, latency, uncertainty, values: port.values });
+    const values = { ...port.values, silence };
+    const link = { id, from, to, egress, ingress, certain, latency, uncertainty, values };
+    // Where a node in between is missing, another link leaves by the same interface.
+    if (!port.link || certain) {
+      port.link = link;
+      port.values.silence = silence;
+    }
+    return link;
   });
   const byNode = new Map<number, Values[]>();
   for (const { node, values } of ports.values()) byNode.get(node)?.push(values) ?? byNode.set(node, [values]);
   const tiers = await tiersOf(counted.value);
   const nodes = rowsOf<any>(map.nodes).map((row): MapNode => {
-    return { id: row.node, tier: tiers.get(row.node) ?? 0, reportsItself: row.reports_itself, values: worst(byNode.get(row.node) ?? []) };
+    return { id: row.node, tier: tiers.get(row.node) ?? 0, reportsItself: row.reports_itself || !range().isLive, values: worst(byNode.get(row.node) ?? []) };
   });
   return { nodes, ports: [...ports.values()], links };
 }
@@ -182,7 +189,7 @@ async function tiersOf(nodes: number): Promise<Map<number, number>> {
 }
 
 async function learnTiers() {
-  const answer = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true").catch((error) => {
+  const answer = await ask("flows/search?limit=2000&sort=reports").catch((error) => {
     askedAt = Date.now();
     // The first time, the whole map is asked for again soon; after that, it is shown without tiers.
     if (!known.size && !failures++) throw error;
@@ -190,13 +197,14 @@ async function learnTiers() {
   });
   if (!answer) return;
   failures = 0;
-  const { columns } = answer;
   const seen = new Map<number, Map<number, number>>();
-  for (const path of columns.path as number[][]) {
+  for (const { path, complete } of rowsOf<{ path: number[]; complete: boolean }>(answer.columns)) {
     path.forEach((node, at) => {
-      const distance = Math.min(at, path.length - 1 - at);
+      // Incomplete paths, which end anywhere, count only for nodes that are on no other.
+      const isCut = complete === false;
+      const distance = isCut ? at : Math.min(at, path.length - 1 - at);
       const counts = seen.get(node) ?? new Map<number, number>();
-      counts.set(distance, (counts.get(distance) ?? 0) + 1);
+      counts.set(distance, (counts.get(distance) ?? 0) + (isCut ? 1 : 2_000));
       seen.set(node, counts);
     });
   }

@@ -12,7 +12,7 @@ import { Answer, Empty } from "./answer";
 import { type Column, Table } from "./table";
 import { Facts, FlowLink, Path } from "./words";
 
-export const Nothing = () => <Empty>No node has reported yet. <a href={href("/reports")}>Received reports</a></Empty>;
+export const Nothing = () => <Empty>No node has reported in this time range. <a href={href("/reports")}>Received reports</a></Empty>;
 
 export const columns = (): Column<Port>[] => [
   { name: "Interface", cell: (port) => <a href={href("/map", { ...kept(), sel: port.link?.id ?? String(port.node) })}>{portName(port)}</a> },
@@ -21,9 +21,7 @@ export const columns = (): Column<Port>[] => [
   { name: "Link latency p50", isNumber: true, cell: (port) => (port.link ? latencyOf(port.link) : UNKNOWN) },
   {
     name: "Queues",
-    cell: ({ node, port }) => {
-      return port === null ? UNKNOWN : <a href={href(queuePath(node, port, undefined))}>queues</a>;
-    },
+    cell: ({ node, port }) => <a href={href(queuePath(node, port, undefined))}>queues</a>,
   },
 ];
 
@@ -50,7 +48,7 @@ export function Legend() {
         </span>
       ))}
       <span>
-        <i class="s0" /> nothing reported
+        <i class="s0" /> unknown
       </span>
     </p>
   );
@@ -76,14 +74,12 @@ function NodePanel({ one, ports }: { one: MapNode; ports: Port[] }) {
   return (
     <section class="panel" aria-label={node(one.id)}>
       <h2>{node(one.id)}</h2>
-      <Facts
-        facts={[
-          ["Node ID", String(one.id)],
-          ["Reports", one.reportsItself ? count(known?.reports) : "sends none; seen only in other nodes' reports"],
-          ["Lost reports", count(known?.lost)],
-          ["Flows", <a href={href("/flows", { q: `node = ${one.id}` })}>flows through this node</a>],
-        ]}
-      />
+      <Facts facts={[
+        ["Node ID", String(one.id)],
+        ["Reports", one.reportsItself ? count(known?.reports) : "sends none; seen only in other nodes' reports"],
+        ["Lost reports", count(known?.lost)],
+        ["Flows", <a href={href("/flows", { q: `node = ${one.id}` })}>flows through this node</a>],
+      ]} />
       <Table caption="Egress interfaces" rows={ports.filter((port) => port.node === one.id)} keyOf={portName} columns={columns()} />
     </section>
   );
@@ -95,16 +91,11 @@ function LinkPanel({ link, links }: { link: MapLink; links: MapLink[] }) {
   return (
     <section class="panel" aria-label={linkName(link)}>
       <h2>{linkName(link)}</h2>
-      <Table
-        caption="Both directions"
-        rows={back ? [link, back] : [link]}
-        keyOf={(one) => one.id}
-        columns={[
-          { name: "Direction", cell: (one) => linkName(one) },
-          { name: "Link latency p50", isNumber: true, cell: latencyOf },
-          ...(Object.keys(BYS) as By[]).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (one: MapLink) => <span class={`swatch s${step(key, one.values[key])}`}>{shownAt(key, one.from, one.values[key])}</span> })),
-        ]}
-      />
+      <Table caption="Both directions" rows={back ? [link, back] : [link]} columns={[
+        { name: "Direction", cell: (one) => linkName(one) },
+        { name: "Link latency p50", isNumber: true, cell: latencyOf },
+        ...(Object.keys(BYS) as By[]).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (one: MapLink) => <span class={`swatch s${step(key, one.values[key])}`}>{shownAt(key, one.from, one.values[key])}</span> })),
+      ]} />
       {!back && <p class="muted">No path in the other direction has been reported.</p>}
       <Answer asked={flows}>
         {(list) =>
@@ -112,7 +103,6 @@ function LinkPanel({ link, links }: { link: MapLink; links: MapLink[] }) {
             <Table
               caption={`${plural(list.length, "flow")} whose latest path uses this link`}
               rows={list}
-              keyOf={(flow) => flow.id}
               open={(flow) => href("/flow/" + flow.id)}
               columns={[
                 { name: "Flow", cell: (flow) => <FlowLink flow={flow.flow} id={flow.id} /> },

@@ -26,7 +26,7 @@ export function Map() {
   return (
     <>
       <h1>Map</h1>
-      <OnlyPresent what="Link latencies, the counts of a node and the flows of a link" />
+      <OnlyPresent what="Links, their latencies and flows, and the counts of a node" />
       <div class="choices">
         <label>
           Colour by{" "}
