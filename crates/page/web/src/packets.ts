@@ -52,7 +52,8 @@ export interface Usual {
 export const packetName = (packet: Packet) =>
   [packet.reporter, packet.hw_id, packet.sequence, packet.report_index, packet.time].join("-");
 
-const within = (id: string, from: Nanos, to: Nanos) => `flow_id = ${id} AND time >= ${from} AND time < ${to}`;
+export const within = (id: string, from: Nanos, to: Nanos) =>
+  `flow_id = ${id} AND time >= ${from} AND time < ${to}`;
 
 /** The packets of a time range, the slowest or the latest first. */
 export function packetsOf(id: string, from: Nanos, to: Nanos, order: string, signal: AbortSignal): Promise<Packet[]> {
@@ -127,15 +128,20 @@ export type Piece =
 export const isTime = (stamp: bigint | number | null) => stamp !== null && BigInt(stamp) > 0xffff_ffffn;
 
 /** The pieces in the order of the packet, each with its start; unknown ones have no length. A link is known only with its clocks' uncertainty. */
-export function pieces(hops: HopRow[], known: Map<string, LinkKnown>): { pieces: Piece[]; sum: number; end: number; isWhole: boolean } {
+export function pieces(
+  hops: HopRow[],
+  known: Map<string, LinkKnown>,
+): { pieces: Piece[]; sum: number | null; end: number; isWhole: boolean } {
   const all: Piece[] = [];
-  let [at, sum] = [0, 0];
-  let isWhole = true;
+  let at = 0;
+  let sum: number | null = null;
+  // Other reports tell of one hop of several.
+  let isWhole = hops[0]?.origin === "md-stack" && hops[0].hop_count <= hops.length;
   const take = (length: number | null) => {
     isWhole &&= length !== null;
     at += Math.max(0, length ?? 0);
     // Clocks that differ can make a link shorter than nothing.
-    sum += length ?? 0;
+    if (length !== null) sum = (sum ?? 0) + length;
   };
   hops.forEach((hop, index) => {
     all.push({ kind: "hop", hop, start: at, length: hop.hop_latency });

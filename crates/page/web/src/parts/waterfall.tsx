@@ -13,7 +13,8 @@ import { Time } from "./words";
 
 export interface Way {
   pieces: Piece[];
-  sum: number;
+  /** `null`: no piece is known. */
+  sum: number | null;
   /** Where the last piece ends on the axis. */
   end: number;
   isWhole: boolean;
@@ -38,19 +39,20 @@ export function Waterfall(props: Props) {
   const ends = way.pieces.map((piece) => whiskersOf(piece)?.[1] ?? 0);
   const end = Math.max(1, way.end, other?.end ?? 0);
   const all = Math.max(end, Math.min(2 * end, Math.max(...ends)));
+  const axis = way.sum === null && all === 1 ? null : all;
   const drawn = { ...props, share: (value: number) => `${(100 * Math.min(all, Math.max(0, value))) / all}%` };
   return (
     <div class="scroll" role="region" aria-label="Waterfall" tabIndex={0}>
       <table class="waterfall">
-        <caption><span>Path of the packet: hops and links in order, on one axis of {duration(all)}</span></caption>
+        <caption><span>Path of the packet: hops and links in order, on one axis of {duration(axis)}</span></caption>
         <thead>
           <tr>
             <th scope="col">Where</th>
             <th scope="col">In › queue › out</th>
             <th scope="col" class="axis">
               <span>0</span>
-              <span>{duration(all / 2)}</span>
-              <span>{duration(all)}</span>
+              <span>{duration(axis && axis / 2)}</span>
+              <span>{duration(axis)}</span>
             </th>
             <th scope="col" class="number">Time</th>
             {other && <th scope="col" class="number">Other, dashed</th>}
@@ -71,7 +73,7 @@ export function Waterfall(props: Props) {
               <td colSpan={2} class="muted">{way.isWhole && other.isWhole ? "" : "known parts only"}</td>
               <td class="number">{duration(way.sum)}</td>
               <td class="number">{duration(other.sum)}</td>
-              <td colSpan={3} class="muted">{change(way.sum, other.sum)}</td>
+              <td colSpan={3} class="muted">{way.sum !== null && other.sum !== null && change(way.sum, other.sum)}</td>
             </tr>
           </tfoot>
         )}
@@ -110,12 +112,12 @@ function Hop({ now, then, usually, arrived, share, way, other }: Drawn & { now: 
   const least = Math.min(usual?.least ?? 0, length ?? 0);
   const isSplit = usual !== undefined && usual.least !== null;
   const place = queuePath(hop.node_id, hop.egress_interface, hop.queue_id);
-  const queue = hop.egress_interface === null ? undefined : href(place, around(arrived, 200_000_000n));
-  const part = now && length !== null && way.sum ? ` (${Math.round((100 * length) / way.sum)} %)` : "";
+  const queue = href(place, around(arrived, 200_000_000n));
+  const part = now && length !== null && way.sum ? ` (${permille((1000 * length) / way.sum)})` : "";
   const name = now ? node(hop.node_id) : <del>{node(hop.node_id)}</del>;
   return (
-    <tr data-row tabIndex={0} class={now ? undefined : "left"} onKeyDown={(event) => event.key === "Enter" && queue && go(queue)}>
-      <th scope="row">{queue ? <a href={queue}>{name}</a> : name}</th>
+    <tr data-row tabIndex={0} class={now ? undefined : "left"} onKeyDown={(event) => event.key === "Enter" && go(queue)}>
+      <th scope="row"><a href={queue}>{name}</a></th>
       <td>
         {hop.ingress_interface ?? UNKNOWN} › {hop.queue_id ?? UNKNOWN} › {hop.egress_interface ?? UNKNOWN}
       </td>

@@ -1,10 +1,9 @@
 // Path: one packet of a flow, hop by hop, beside the usual values and the previous path.
 
-import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { href, param, set } from "../address";
-import { ask } from "../api";
 import { useAsk } from "../ask";
-import { lastFlow, resolve } from "../flow";
+import { type FlowFound, type Taken, found, lastFlow, resolve } from "../flow";
 import { flowText } from "../kinds";
 import { node } from "../names";
 import { type HopRow, type Packet, type Usual, hopsOf, lastOn, linksKnown, packetName, packetTime, packetsOf, pieces, usual } from "../packets";
@@ -13,65 +12,70 @@ import { useCopy, useKeys } from "../parts/copy";
 import { Table } from "../parts/table";
 import { Facts, Time } from "../parts/words";
 import { Waterfall, waterfallText } from "../parts/waterfall";
-import { range, timeAsked } from "../range";
+import { around, range, timeAsked } from "../range";
 import { MINUTE, exact } from "../time";
 import { UNKNOWN, count, duration, plural, shown } from "../units";
 
 export function Flow({ name }: { name: string }) {
-  const found = useAsk("flow " + name, () => resolve(name));
+  const named = useAsk(`flow ${name} ${timeAsked()[0]}`, () => resolve(name));
   return (
-    <Answer asked={found}>
-      {(id) => (id ? <Known id={id} /> : <Empty>Unknown flow “{shown(name)}”: neither active nor in the history. <a href={href("/flows")}>All flows</a></Empty>)}
+    <Answer asked={named}>
+      {(id) =>
+        id ? (
+          <Known id={id} />
+        ) : (
+          <Empty>
+            Unknown flow “{shown(name)}”: neither active nor in the history of this time range. <a href={href("/flows")}>All flows</a>
+          </Empty>
+        )
+      }
     </Answer>
   );
 }
 
-interface Taken {
-  id: string;
-  path: { node_id: number; ingress_interface: number | null; egress_interface: number | null }[];
-  since: bigint;
-  until: bigint;
-  current: boolean;
-}
-
 function Known({ id }: { id: string }) {
   if (lastFlow.peek() !== id) lastFlow.value = id;
-  const live = useAsk<{ flow: any; paths: Taken[] } | null>("live " + id, (signal) => ask("flows/" + id, { signal }).catch((error) => (error.status === 404 ? null : Promise.reject(error))), 2_000);
+  // What has ended rarely changes.
+  const [pause, setPause] = useState(2_000);
+  const [when, every] = timeAsked(pause);
+  const ask = async (signal: AbortSignal) => {
+    const of = await found(id, signal);
+    setPause(of.isActive ? 2_000 : 20_000);
+    return of;
+  };
+  const asked = useAsk(`live ${id} ${when}`, ask, every);
   return (
-    <Answer asked={live}>
-      {(live) => (
+    <Answer asked={asked}>
+      {(of) => (
         <>
-          <Head id={id} live={live} />
-          <Packets id={id} paths={live?.paths ?? []} />
+          <Head id={id} of={of} />
+          <Packets id={id} of={of} />
         </>
       )}
     </Answer>
   );
 }
 
-function Head({ id, live }: { id: string; live: { flow: any; paths: Taken[] } | null }) {
-  if (!live) {
+function Head({ id, of: { flow, isActive } }: { id: string; of: FlowFound }) {
+  if (!isActive) {
     return (
       <>
-        <h1>Flow {id}</h1>
+        <h1 class="mono">{flow ? flowText(flow.flow) : `Flow ${id}`}</h1>
         <Empty>No recent reports of this flow; the data below is from the history.</Empty>
       </>
     );
   }
-  const { flow } = live;
+  // Counts are of the present.
   const missing = flow.hops_expected === null ? "expected number of hops unknown" : `${plural(flow.hops_expected, "hop")} expected`;
   return (
     <>
       <h1 class="mono">{flowText(flow.flow)}</h1>
-      <Facts
-        facts={[
-          ["Hosts", flow.source_name || flow.destination_name ? [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ") : UNKNOWN],
-          ["Source of path", flow.origin],
-          ["Path", flow.complete ? `complete, ${plural(flow.path?.length ?? 0, "hop")}` : `incomplete: ${missing}`],
-          // Of the present.
-          ...(range().isLive ? [["Reports", count(flow.reports)], ["Last seen", <Time at={flow.last_seen} />]] as [string, ComponentChildren][] : []),
-        ]}
-      />
+      <Facts facts={[
+        ["Hosts", flow.source_name || flow.destination_name ? [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ") : UNKNOWN],
+        ["Source of path", flow.origin],
+        ["Path", flow.complete ? `complete, ${plural(flow.path?.length ?? 0, "hop")}` : `incomplete: ${missing}`],
+        ...(range().isLive ? [["Reports", count(flow.reports)], ["Last seen", <Time at={flow.last_seen} />]] as [string, any][] : []),
+      ]} />
     </>
   );
 }
@@ -85,7 +89,7 @@ function window_() {
   return { from: isPart() ? to - MINUTE : from, to };
 }
 
-function Packets({ id, paths }: { id: string; paths: Taken[] }) {
+function Packets({ id, of: { flow, paths } }: { id: string; of: FlowFound }) {
   const [when, every] = timeAsked();
   const order = param("order") === "time" ? "time" : "slowest";
   const find = (signal: AbortSignal) => packetsOf(id, window_().from, window_().to, order, signal);
@@ -95,11 +99,11 @@ function Packets({ id, paths }: { id: string; paths: Taken[] }) {
       {(packets) => {
         const named = packetTime(param("packet")) === undefined ? "" : param("packet");
         const taken = paths.length > 0 && <Paths paths={paths} />;
-        if (!packets.length && !named) return <><None id={id} />{taken}</>;
+        if (!packets.length && !named) return <><None id={id} last={flow?.last_seen} />{taken}</>;
         const name = named || packetName(packets[0]!);
         return (
           <>
-            <One id={id} name={name} time={packetTime(name)!} paths={paths} isAsked={named !== ""} />
+            <One id={id} name={name} time={packetTime(name)!} paths={paths} isCut={flow?.complete === false} isAsked={named !== ""} />
             {taken}
             <List id={id} packets={packets} order={order} chosen={name} />
           </>
@@ -109,18 +113,28 @@ function Packets({ id, paths }: { id: string; paths: Taken[] }) {
   );
 }
 
-const None = ({ id }: { id: string }) => (
+const None = ({ id, last }: { id: string; last: number | bigint | undefined }) => (
   <Empty>
-    No packets of this flow in the history for {isPart() && "the last minute of "}this time range. Try{" "}
-    <a href={href("/flow/" + id, { live: "1m" })}>the last minute</a>. The history may be disabled.
+    No packets of this flow in the history for {isPart() && "the last minute of "}this time range.
+    {last && <> <a href={href("/flow/" + id, around(BigInt(last), MINUTE))}>Its latest packets</a></>}
   </Empty>
 );
 
 const NOTHING_USUAL: Map<string, Usual> = new Map();
 
-function One({ id, name, time, paths, isAsked }: { id: string; name: string; time: bigint; paths: Taken[]; isAsked: boolean }) {
+interface OneProps {
+  id: string;
+  name: string;
+  time: bigint;
+  paths: Taken[];
+  /** Whether hops of the flow's path are missing; reports do not say so of each packet. */
+  isCut: boolean;
+  isAsked: boolean;
+}
+
+function One({ id, name, time, paths, isCut, isAsked }: OneProps) {
   const compared = packetTime(param("cmp")) === undefined ? "" : param("cmp");
-  const previous = before(paths, time);
+  const [previous, current] = before(paths, time);
   const other = compared && compared !== name ? compared : previous ? `until ${previous.until}` : "";
   const asked = useAsk(`hops ${id} ${name}`, async (signal) => {
     const hops = await hopsOf(id, name, signal);
@@ -129,7 +143,7 @@ function One({ id, name, time, paths, isAsked }: { id: string; name: string; tim
   });
   // What is shown beside the packet loads after it; each part is shown without waiting for the other.
   const ghosts = useAsk<HopRow[]>(`beside ${id} ${name} ${other}`, async (signal) =>
-    compared && compared !== name ? hopsOf(id, compared, signal) : previous ? lastOn(id, previous.path, BigInt(previous.until), signal) : [],
+    compared && compared !== name ? hopsOf(id, compared, signal) : previous ? lastOn(id, previous.path, BigInt(previous.until!), signal) : [],
   );
   const values = useAsk(`usual ${id} ${name}`, (signal) => usual(id, time - MINUTE / 2n, time + MINUTE / 2n, signal));
   const then = (!ghosts.isStale && ghosts.data) || [];
@@ -147,7 +161,7 @@ function One({ id, name, time, paths, isAsked }: { id: string; name: string; tim
           <section aria-labelledby="packet">
             <h2 id="packet">
               {isAsked ? "Packet" : param("order") === "time" ? "Latest packet" : "Slowest packet"} at <time>{exact(time)}</time>: {duration(way.sum)}
-              {!way.isWhole && " (known parts only)"}
+              {(isCut || !way.isWhole) && " (known parts only)"}
             </h2>
             <p>
               <button onClick={toggle} aria-pressed={compared !== ""} title="v">{compared ? "End comparison" : "Compare with another packet"}</button>{" "}
@@ -156,7 +170,7 @@ function One({ id, name, time, paths, isAsked }: { id: string; name: string; tim
             </p>
             <Waterfall way={way} other={ghost} arrived={time} usually={usually} known={known} />
             <Missing hops={hops} />
-            {previous && !compared && <Before previous={previous} hops={hops} isDrawn={ghost !== undefined} isAsked={ghosts.data !== undefined && !ghosts.isStale} />}
+            {previous && !compared && <Before previous={previous} current={current!} isDrawn={ghost !== undefined} isAsked={ghosts.data !== undefined && !ghosts.isStale} />}
             <p class="muted">
               <a href={href(`/report/${name.split("-").slice(0, 3).join("/")}`, { at: String(time), span: "2s" })}>Report {name.split("-")[2]} of {node(Number(name.split("-")[0]))}</a>. Usual values: from reports of this flow within 30 s of this packet.
             </p>
@@ -168,11 +182,11 @@ function One({ id, name, time, paths, isAsked }: { id: string; name: string; tim
   );
 }
 
-/** The path of the flow before the one in this range. */
-function before(paths: Taken[], time: bigint): Taken | undefined {
+/** The path of the flow before the one in use at `time`, and that one. */
+function before(paths: Taken[], time: bigint): Taken[] {
   const sorted = [...paths].sort((a, b) => (BigInt(a.since) < BigInt(b.since) ? -1 : 1));
   const at = sorted.findLastIndex((path) => BigInt(path.since) <= time);
-  return at > 0 ? sorted[at - 1] : undefined;
+  return at > 0 ? sorted.slice(at - 1, at + 1) : [];
 }
 
 function Copier({ text }: { text: () => string }) {
@@ -184,28 +198,35 @@ function Copier({ text }: { text: () => string }) {
 function Missing({ hops }: { hops: HopRow[] }) {
   const [first] = hops;
   const missing = (first?.hop_count ?? 0) - hops.length;
+  const dropped = first?.dropped ? "Dropped here. " : "";
   if (first?.origin !== "md-stack") {
-    return <p class="notice">This report covers one hop ({first?.origin}). The other nodes send their own reports.</p>;
+    return <p class="notice">{dropped}This report covers one hop ({first?.origin}). The other nodes send their own reports.</p>;
   }
-  if (missing <= 0) return null;
-  return <p class="notice">{plural(missing, "hop")} missing: hop limit reached (E bit), MTU reached (M bit), or suppressed by a node's filter.</p>;
+  if (missing <= 0) return dropped ? <p class="notice">{dropped}</p> : null;
+  return <p class="notice">{dropped}{plural(missing, "hop")} missing: hop limit reached (E bit), MTU reached (M bit), or suppressed by a node's filter.</p>;
 }
 
-/** The previous path; nodes that this packet did not pass are struck out. */
-function Before({ previous, hops, isDrawn, isAsked }: { previous: Taken; hops: HopRow[]; isDrawn: boolean; isAsked: boolean }) {
-  const now = new Set(hops.map((hop) => hop.node_id));
-  const same = previous.path.length === hops.length && previous.path.every((hop, at) => hop.node_id === hops[at]?.node_id);
-  if (same) return null;
+interface BeforeProps {
+  previous: Taken;
+  current: Taken;
+  isDrawn: boolean;
+  isAsked: boolean;
+}
+
+/** The previous path; nodes that are not on the one after it are struck out. */
+function Before({ previous, current, isDrawn, isAsked }: BeforeProps) {
+  const [then, now] = [previous, current].map(({ path }) => path.map(({ node_id }) => node_id));
+  if (String(then) === String(now)) return null;
   return (
     <p class="ghost">
       Until <Time at={previous.until} /> the path was{" "}
-      {previous.path.map((hop, at) => (
+      {then!.map((id, at) => (
         <span key={at}>
           {at > 0 && " → "}
-          {now.has(hop.node_id) ? node(hop.node_id) : <del>{node(hop.node_id)}</del>}
+          {now!.includes(id) ? node(id) : <del>{node(id)}</del>}
         </span>
       ))}
-      {isDrawn ? "; its last packet is dashed above." : isAsked ? "; no packet of that time is in the history." : "."}
+      {isDrawn ? "; its last packet is dashed above." : isAsked ? "; no stored report of that time shows all of it." : "."}
     </p>
   );
 }
@@ -243,16 +264,12 @@ function List({ id, packets, order, chosen }: { id: string; packets: Packet[]; o
 }
 
 function Paths({ paths }: { paths: Taken[] }) {
+  const sorted = [...paths].sort((a, b) => (BigInt(a.since) < BigInt(b.since) ? 1 : -1));
   return (
-    <Table
-      caption="Paths of this flow, latest first"
-      rows={[...paths].sort((a, b) => (BigInt(a.since) < BigInt(b.since) ? 1 : -1))}
-      keyOf={(path, at) => path.id + at}
-      columns={[
-        { name: "Path", cell: (path) => path.path.map((hop) => node(hop.node_id)).join(" → ") || UNKNOWN },
-        { name: "Since", cell: (path) => <Time at={path.since} /> },
-        { name: "Until", cell: (path) => (path.current ? "now" : <Time at={path.until} />) },
-      ]}
-    />
+    <Table caption="Latest paths of this flow" rows={sorted} keyOf={(path, at) => path.id + at} columns={[
+      { name: "Path", cell: (path) => path.path.map((hop) => node(hop.node_id)).join(" → ") || UNKNOWN },
+      { name: "Since", cell: (path) => <Time at={path.since} /> },
+      { name: "Until", cell: (path) => (path.current ? "now" : <Time at={path.until} />) },
+    ]} />
   );
 }

@@ -12,6 +12,7 @@ import { type Column, Table } from "../parts/table";
 import { FlowLink, OnlyPresent, Path, Time } from "../parts/words";
 import { range } from "../range";
 import { node } from "../names";
+import { totals } from "../stream";
 import { UNKNOWN, count, duration, plural, shown } from "../units";
 
 interface FlowRow extends Flow {
@@ -39,6 +40,9 @@ interface Found {
 }
 
 const SORTS: Record<string, string> = { worst: "longest hop", latency: "sum of hops", reports: "reports", changes: "path changes", "last-seen": "latest report", "first-seen": "latest start" };
+
+/** The collector counts no more changes of a path. */
+const MOST_CHANGES = 7;
 
 /** Flows that are shown first, and after "Show 500". */
 const [FEW, MANY] = [100, 500];
@@ -78,6 +82,7 @@ const examples = ([first]: FlowRow[]) => {
 
 function List({ found: { found, known, base }, rows, sort }: { found: Found; rows: FlowRow[]; sort: string }) {
   useCopy(() => rows.map((flow) => `${flowText(flow)}  ${flow.path.map(node).join(" ")}  ${duration(flow.latency)}`).join("\n"));
+  if (!known && totals.value?.received) return <Empty>No flow was reported lately. <a href={href("/reports")}>Received reports</a></Empty>;
   if (!known) return <Empty>No flows reported yet. Nodes report only watched flows: see “watch” in node.toml.</Empty>;
   if (!found) {
     return (
@@ -88,7 +93,7 @@ function List({ found: { found, known, base }, rows, sort }: { found: Found; row
   }
   const longest = Math.max(1, ...rows.map((flow) => flow.worst_latency ?? 0));
   const caption = `${count(rows.length)} of ${found < known ? `${plural(found, "matching flow")} (${count(known)} in total)` : plural(found, "flow")}, by ${sort}`;
-  return <Table caption={caption} columns={columns(longest, BigInt(base)).filter(({ name }) => name !== "Hosts" || rows.some((flow) => flow.source_name || flow.destination_name))} rows={rows} keyOf={(flow) => flow.id} open={(flow) => href("/flow/" + flow.id)} />;
+  return <Table caption={caption} columns={columns(longest, BigInt(base)).filter(({ name }) => name !== "Hosts" || rows.some((flow) => flow.source_name || flow.destination_name))} rows={rows} open={(flow) => href("/flow/" + flow.id)} />;
 }
 
 function columns(longest: number, base: bigint): Column<FlowRow>[] {
@@ -108,7 +113,7 @@ function columns(longest: number, base: bigint): Column<FlowRow>[] {
         </span>
       ),
     },
-    { name: "Path changes", isNumber: true, cell: (flow) => count(flow.changes) },
+    { name: "Path changes", isNumber: true, cell: (flow) => count(flow.changes) + (flow.changes < MOST_CHANGES ? "" : " or more") },
     { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
     { name: "Last seen", cell: (flow) => <Time at={base + BigInt(flow.last_seen)} /> },
   ];
