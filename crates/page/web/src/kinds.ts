@@ -70,13 +70,13 @@ export function sentence(event: any): string {
   // Nothing is known of what lasts while the collector is away.
   const until = cutOffSince.value ?? now();
   const lasted = duration((isActive && until > last ? until : last) - BigInt(event.first));
+  const peak = (name: string, value: string) => (value === UNKNOWN ? "" : `, ${name} up to ${value}`);
+  const depth = occupancy(detail.peak_occupancy, event.peak_bytes, event.queue_unit);
+  const peaks = peak("latency", duration(detail.peak_latency)) + peak("depth", depth);
   switch (event.event) {
     case "queue-congestion": {
-      const peak = detail.peak_latency === null ? "" : `, latency up to ${duration(detail.peak_latency)}`;
-      const deepest = occupancy(detail.peak_occupancy, event.peak_bytes, event.queue_unit);
-      const deep = deepest === UNKNOWN ? "" : `, depth up to ${deepest}`;
       const again = detail.episodes > 1 ? ` in ${plural(detail.episodes, "episode")}` : "";
-      return `${port(detail)} ${isActive ? "is" : "was"} congested for ${lasted}${again}${peak}${deep}`;
+      return `${port(detail)} ${isActive ? "is" : "was"} congested for ${lasted}${again}${peaks}`;
     }
     case "path-change":
       return `${flowText(detail.flow)} took another path (${detail.change}): ${way(detail.old)} became ${way(detail.new)}`;
@@ -89,7 +89,7 @@ export function sentence(event: any): string {
     case "latency-change":
       return `${port(detail)}: latency of ${flowText(detail.flow)} went from ${duration(detail.old)} to ${duration(detail.new)}`;
     case "microburst":
-      return `${port(detail)}: a burst of ${duration(detail.duration)}, latency up to ${duration(detail.peak_latency)}`;
+      return `${port(detail)}: a burst${detail.duration ? " of " + duration(detail.duration) : ""}${peaks}`;
     case "microburst-storm":
       return `${port(detail)}: ${plural(detail.bursts, "microburst")} within a second`;
     case "drop": {
@@ -129,7 +129,7 @@ export function sentence(event: any): string {
 /** The queue an event is about, or all queues of its interface. */
 export function queueOf(event: any): string | undefined {
   const { node_id, egress_interface, queue_id } = event.detail ?? {};
-  const isPort = node_id !== undefined && egress_interface !== undefined && egress_interface !== null;
+  const isPort = node_id !== undefined && egress_interface !== undefined;
   const kinds = ["queue-congestion", "culprits", "latency-spike", "latency-objective", "microburst", "microburst-storm", "egress-utilization"];
   return isPort && kinds.includes(event.event) ? queuePath(node_id, egress_interface, queue_id) : undefined;
 }
