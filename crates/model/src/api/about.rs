@@ -28,7 +28,7 @@ pub struct About {
     pub limits: AboutLimits,
     /// When a queue counts as congested; the thresholds in bytes apply to nodes whose unit is known.
     pub congestion: AboutCongestion,
-    /// The nodes whose units are set in the names file.
+    /// The nodes whose name or units are set in the names file.
     pub nodes: Vec<AboutNode>,
     /// Whether the caller may acknowledge and silence events.
     pub may_change: bool,
@@ -75,11 +75,13 @@ pub struct AboutLimits {
     pub query_rows: u64,
 }
 
-/// The units of a node's metadata.
+/// A node's name, and the units of its metadata.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AboutNode {
     /// The node.
     pub node: u32,
+    /// Its name; null if it has none.
+    pub name: Option<String>,
     /// Unit of its queue occupancy: `bytes`, `cells` or `packets`; null if unknown.
     pub queue_unit: Option<String>,
     /// Size of one of its cells, bytes; null if unknown.

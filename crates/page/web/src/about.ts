@@ -2,7 +2,8 @@
 
 import { signal } from "@preact/signals";
 import { ask, patience } from "./api";
-import { bytes, count, occupancy } from "./units";
+import { nameSilent } from "./names";
+import { occupancy } from "./units";
 
 interface Unit {
   queue_unit: string | null;
@@ -39,6 +40,7 @@ export async function learnAbout() {
   try {
     const about = await ask("about");
     units.value = new Map(about.nodes.map((node: any) => [node.node, node]));
+    nameSilent(about.nodes.map(({ node, name }: any) => [node, name]));
     thresholds.value = about.congestion;
     tables.value = about.tables;
     patience.ms = Math.max(15_000, (about.limits.query_seconds + 5) * 1_000);
@@ -64,12 +66,6 @@ export function permilleOf(node: number, value: number | null): number | null {
 export function permilleOfAll(nodes: number[], value: number): number | null {
   const all = new Set(nodes.map((node) => permilleOf(node, value)));
   return all.size === 1 ? [...all][0]! : null;
-}
-
-/** The depth of any node's queue: in bytes if all nodes with a known unit count bytes. */
-export function depthOfAny(value: number | null): string {
-  const known = [...units.value.values()].map((unit) => unit.queue_unit);
-  return known.length > 0 && known.every((unit) => unit === "bytes") ? bytes(value) : count(value);
 }
 
 /** The depths that start and end congestion of a node's queue, in the node's unit. */

@@ -14,12 +14,19 @@ export async function learn() {
   try {
     const list: any[] = await ask("nodes");
     pause = list.length > 500 ? 120_000 : 10_000;
-    // A name of blanks cannot be seen or pressed.
-    const named = list.filter((node) => node.name?.trim()).map((node): [number, string] => [node.node_id, node.name]);
-    nodes.value = new Map(named);
+    nodes.value = new Map([...nodes.value, ...named(list.map(({ node_id, name }) => [node_id, name]))]);
   } catch {
     // Until then numbers are shown.
   }
+}
+
+/** Nodes with a name; one of blanks cannot be seen or pressed. */
+const named = (all: [number, string | null][]) =>
+  all.filter(([, name]) => name?.trim()) as [number, string][];
+
+/** Takes names from the names file, for nodes that have not reported. */
+export function nameSilent(all: [number, string | null][]) {
+  nodes.value = new Map([...named(all), ...nodes.value]);
 }
 
 export function node(id: number): string {

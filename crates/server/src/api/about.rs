@@ -1,5 +1,7 @@
 //! Version, history, limits and units of this collector.
 
+use std::collections::BTreeMap;
+
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -73,17 +75,20 @@ fn congestion(settings: &CongestionSettings) -> AboutCongestion {
 }
 
 fn nodes(state: &Shared) -> Vec<AboutNode> {
-    let mut nodes: Vec<AboutNode> = state
-        .names
-        .units()
-        .iter()
-        .map(|(node, units)| AboutNode {
+    let mut nodes: BTreeMap<u32, AboutNode> = BTreeMap::new();
+    for (node, units) in state.names.units().iter() {
+        let about = AboutNode {
             node: node.0,
+            name: None,
             queue_unit: units.queue.map(|unit| unit.name().to_owned()),
             cell_bytes: units.cell_bytes,
             utilization_full: units.utilization_full,
-        })
-        .collect();
-    nodes.sort_by_key(|node| node.node);
-    nodes
+        };
+        nodes.insert(node.0, about);
+    }
+    for (node, name) in state.names.of_nodes() {
+        let about = nodes.entry(node).or_insert(AboutNode { node, ..AboutNode::default() });
+        about.name = Some(name.to_owned());
+    }
+    nodes.into_values().collect()
 }
