@@ -17,8 +17,6 @@ export interface Lane {
   write: (value: number) => string;
   colour: string;
   isStepped?: boolean;
-  /** Whether it counts bytes, whose round numbers are powers of two. */
-  isBinary?: boolean;
 }
 
 interface Props {
@@ -35,11 +33,12 @@ interface Props {
 const HEIGHT = innerWidth >= 2400 ? 220 : 110;
 /** Distances of axis marks: whole numbers, because a fraction of a report or nanosecond means nothing. */
 const WHOLE = Array.from({ length: 54 }, (_, at) => [1, 2, 5][at % 3]! * 10 ** Math.floor(at / 3));
-const BINARY = Array.from({ length: 53 }, (_, at) => 2 ** at);
 /** Rows of the table beside the lanes. */
 const MAX_ROWS = 30;
 
 export function Lanes({ times, lanes, from, to, isUpper }: Props) {
+  const caption = `Latest ${count(Math.min(MAX_ROWS, times.length))} of ${plural(times.length, "point")}`;
+  const rows = times.map((_, at) => at).slice(-MAX_ROWS).reverse();
   return (
     <div class="lanes">
       {lanes.map((lane) => (
@@ -52,15 +51,10 @@ export function Lanes({ times, lanes, from, to, isUpper }: Props) {
       ))}
       <details>
         <summary>As a table</summary>
-        <Table
-          caption={`Latest ${count(Math.min(MAX_ROWS, times.length))} of ${plural(times.length, "point")}`}
-          rows={times.map((_, at) => at).slice(-MAX_ROWS).reverse()}
-          keyOf={(at) => String(times[at])}
-          columns={[
-            { name: "Time", cell: (at: number) => millis(BigInt(Math.round(times[at]! * 1e3)) * 1_000_000n) },
-            ...lanes.map(({ name, values, write }) => ({ name, isNumber: true, cell: (at: number) => (values[at] === null || values[at] === undefined ? UNKNOWN : write(values[at]!)) })),
-          ]}
-        />
+        <Table caption={caption} rows={rows} columns={[
+          { name: "Time", cell: (at: number) => millis(BigInt(Math.round(times[at]! * 1e3)) * 1_000_000n) },
+          ...lanes.map(({ name, values, write }) => ({ name, isNumber: true, cell: (at: number) => (values[at] === null || values[at] === undefined ? UNKNOWN : write(values[at]!)) })),
+        ]} />
       </details>
       {!isUpper && <p class="muted small">Times in {zone()}. Drag over a lane to zoom in.</p>}
     </div>
@@ -107,7 +101,7 @@ function options(holder: HTMLElement, kept: { current: { from: number; to: numbe
     },
     axes: [
       { ...axis, size: 26, space: 110, values: timeMarks },
-      { ...axis, size: 84, space: 30, incrs: kept.current.lane.isBinary ? BINARY : WHOLE, values: (_plot, marks) => marks.map((mark) => kept.current.lane.write(mark)) },
+      { ...axis, size: 84, space: 30, incrs: WHOLE, values: (_plot, marks) => marks.map((mark) => kept.current.lane.write(mark)) },
     ],
     series: [
       {},

@@ -1,4 +1,4 @@
-// Queues of the time range, deepest first.
+// Queues of the time range, the largest reported depth first.
 
 import { useMemo } from "preact/hooks";
 import { depthOf } from "../about";
@@ -54,33 +54,28 @@ function List({ rows, congested, depths }: { rows: QueueRow[]; congested: Set<st
   useCopy(() => rows.map((row) => `${queueName(row)}  ${depthOf(row.node_id, row.depth)}  ${duration(row.longest)}`).join("\n"));
   if (!rows.length) return <Empty>No queues reported in this time range. <a href={href("/queues", { live: "1d" })}>Show the last day</a></Empty>;
   const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
+  const caption = `${plural(rows.length, "queue")}, largest reported depth first, in whole minutes`;
   return (
     <>
     {depths.queues.length > 0 && (
       <Over depths={depths} write={(queue, value) => depthOf(queue.node_id, value)} />
     )}
-    <Table
-      caption={`${plural(rows.length, "queue")}, deepest first, in whole minutes`}
-      rows={rows}
-      keyOf={key}
-      open={queueAddress}
-      columns={[
-        { name: "Queue", cell: (row) => <a class="path" href={queueAddress(row)}>{queueName(row)}</a> },
-        {
-          name: "Deepest",
-          isNumber: true,
-          cell: (row) => (
-            <span class="barred">
-              <meter aria-hidden="true" min={0} max={most} value={Number(row.depth ?? 0)} /> {depthOf(row.node_id, row.depth)}
-            </span>
-          ),
-        },
-        { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
-        { name: "p99, worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
-        { name: range().isLive ? "Now" : "At present", cell: (row) => (congested.has(key(row)) ? <strong class="bad">congested</strong> : "not congested") },
-        { name: "Reported hops", isNumber: true, cell: (row) => count(row.reports) },
-      ]}
-    />
+    <Table caption={caption} rows={rows} keyOf={key} open={queueAddress} columns={[
+      { name: "Queue", cell: (row) => <a class="path" href={queueAddress(row)}>{queueName(row)}</a> },
+      {
+        name: "Deepest",
+        isNumber: true,
+        cell: (row) => (
+          <span class="barred">
+            <meter aria-hidden="true" min={0} max={most} value={Number(row.depth ?? 0)} /> {depthOf(row.node_id, row.depth)}
+          </span>
+        ),
+      },
+      { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
+      { name: "p99, worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
+      { name: range().isLive ? "Now" : "At present", cell: (row) => (congested.has(key(row)) ? <strong class="bad">congested</strong> : "not congested") },
+      { name: "Reported hops", isNumber: true, cell: (row) => count(row.reports) },
+    ]} />
     </>
   );
 }
@@ -89,12 +84,10 @@ function Over({ depths, write }: { depths: DepthsOverTime; write: (queue: QueueR
   const { queues, columns, step: width, begin, cells } = depths;
   const at = (row: number, column: number) => cells.get(`${row} ${column}`);
   const stepAt = useMemo(() => (row: number, column: number) => depthStep(at(row, column)), [depths]);
-  const most = [...cells.values()].reduce((all, one) => Math.max(all, one), 0);
   const time = (column: number) => begin + BigInt(column) * width;
-  const [deepest] = queues;
   return (
     <Heat
-      name={`${plural(queues.length, "deepest queue")} over time: at most ${deepest ? write(deepest, most) : UNKNOWN}. A cell is ${duration(width)}.`}
+      name={`${plural(queues.length, "queue")} with the largest reported depths. A cell is ${duration(width)}.`}
       rows={queues.length}
       columns={columns}
       step={stepAt}
