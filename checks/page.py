@@ -440,6 +440,7 @@ def main():
     import page_answers
     import page_hidden
     import page_numbers
+    import page_odd
     import page_proxies
     import page_states
 
@@ -448,7 +449,7 @@ def main():
     def faults_are_found(_demo, browser, _events):
         return page_hidden.faults_are_found(hidden, browser)
 
-    modules = [page_absence, page_states, page_numbers, page_answers, page_proxies]
+    modules = [page_absence, page_states, page_numbers, page_answers, page_odd, page_proxies]
     checks = [faults_are_found, *CHECKS, *(check for one in modules for check in one.CHECKS)]
     left = queue.SimpleQueue()
     for check in checks:

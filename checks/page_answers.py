@@ -125,6 +125,9 @@ def names_keep_their_place(demo, browser, _events):
     nodes = demo.json("nodes")
     for node, name in zip(nodes, ["שלום", "عربية", "  ", *["אבג"] * len(nodes)], strict=False):
         node["name"] = name
+    about = demo.json("about")
+    about["nodes"] = [{**unit, "name": None} for unit in about["nodes"]]
+    answered(page, "about", lambda _: about)
     answered(page, r"nodes$", lambda _: nodes)
     answered(page, r"nodes\?", lambda _: nodes)
     open_view(page, demo.url + "/flows")

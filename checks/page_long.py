@@ -21,6 +21,7 @@ from page_build import builds_without_node
 from page_flashes import nothing_flashes
 from page_large import Large, a_day_is_quick, first_paint, frames_flow, machine_draws, the_demo_is_live_at_once, views_of_a_large_network_hold
 from page_losses import losses_are_named
+from page_odd import a_silence_is_told_live
 from page_pixels import contrast, oklab, parts, png
 
 MIN_RATE = 45
@@ -171,6 +172,7 @@ def main():
                 (flows_differ_for_everyone, lambda check: check(demo(), browser)),
                 (severity_has_a_shape, lambda check: check(demo(), browser)),
                 (losses_are_named, lambda check: check(arguments.program, browser)),
+                (a_silence_is_told_live, lambda check: check(arguments.program, browser)),
                 (nothing_flashes, lambda check: check(demo(), browser)),
                 *((check, lambda check: check(demo(), browser)) for check in page_thorough.CHECKS),
                 *((check, lambda check: check(arguments.program, browser)) for check in page_origins.CHECKS),
