@@ -11,7 +11,7 @@ var l;
 var c;
 var a;
 var s;
-var h = /* @__PURE__ */ Symbol.for("pv");
+var h = Symbol.for("pv");
 var p = {};
 var y = [];
 var v = /^m(i|n|o|s|text|space)$/;
@@ -267,7 +267,7 @@ n = { __e: function(n3, t4, r4, u4) {
   this.__v && (this.__g |= 4, n3 && this.__h.push(n3), L(this));
 }, x.prototype.render = $, u = [], f = 0, o = function(n3, t4) {
   return n3.__v.__b - t4.__v.__b;
-}, e = /* @__PURE__ */ Symbol(), l = /(PointerCapture)$|Capture$/i, c = 0, a = {}, s = 0;
+}, e = Symbol(), l = /(PointerCapture)$|Capture$/i, c = 0, a = {}, s = 0;
 
 // node_modules/preact/hooks/dist/hooks.mjs
 var t2;
@@ -424,7 +424,7 @@ function G2(n3, t4) {
 }
 
 // node_modules/@preact/signals-core/dist/signals-core.module.js
-var i3 = /* @__PURE__ */ Symbol.for("preact-signals");
+var i3 = Symbol.for("preact-signals");
 function t3() {
   if (!(v3 > 1)) {
     var i4, t4 = false;
@@ -904,7 +904,7 @@ b2("__r", function(i4, r4) {
         }, { name: n3 });
         r5.c = i5;
         return r5;
-      })(/* @__PURE__ */ (function(i5) {
+      })((function(i5) {
         return function() {
           var n3;
           if (m4) null == (n3 = this.y) || n3.call(this);
@@ -1258,22 +1258,45 @@ function noteClock(answer) {
   if (change3 > JITTER || change3 < -JITTER) ahead.value = off2;
 }
 
+// src/names.ts
+var nodes = y3(new Map());
+var [askedAt, pause] = [0, 0];
+async function learn() {
+  if (Date.now() - askedAt < pause) return;
+  askedAt = Date.now();
+  try {
+    const list = await ask("nodes");
+    pause = list.length > 500 ? 12e4 : 1e4;
+    nodes.value = new Map([...nodes.value, ...named(list.map(({ node_id, name }) => [node_id, name]))]);
+  } catch {
+  }
+}
+var named = (all) => all.filter(([, name]) => name?.trim());
+function nameSilent(all) {
+  nodes.value = new Map([...named(all), ...nodes.value]);
+}
+function node(id) {
+  const name = nodes.value.get(id);
+  return name ? shown(name, 64) : `node ${id}`;
+}
+
 // src/about.ts
 var tables = y3([]);
-var units = y3(/* @__PURE__ */ new Map());
+var units = y3(new Map());
 var thresholds = y3(void 0);
-var askedAt = 0;
+var askedAt2 = 0;
 async function learnAbout() {
-  if (Date.now() - askedAt < 6e4) return;
-  askedAt = Date.now();
+  if (Date.now() - askedAt2 < 6e4) return;
+  askedAt2 = Date.now();
   try {
     const about = await ask("about");
     units.value = new Map(about.nodes.map((node2) => [node2.node, node2]));
+    nameSilent(about.nodes.map(({ node: node2, name }) => [node2, name]));
     thresholds.value = about.congestion;
     tables.value = about.tables;
     patience.ms = Math.max(15e3, (about.limits.query_seconds + 5) * 1e3);
   } catch {
-    askedAt = 0;
+    askedAt2 = 0;
   }
 }
 function depthOf(node2, value) {
@@ -1287,10 +1310,6 @@ function permilleOf(node2, value) {
 function permilleOfAll(nodes2, value) {
   const all = new Set(nodes2.map((node2) => permilleOf(node2, value)));
   return all.size === 1 ? [...all][0] : null;
-}
-function depthOfAny(value) {
-  const known2 = [...units.value.values()].map((unit) => unit.queue_unit);
-  return known2.length > 0 && known2.every((unit) => unit === "bytes") ? bytes(value) : count(value);
 }
 function depthThresholds(node2) {
   const [unit, set2] = [units.value.get(node2), thresholds.value];
@@ -1333,8 +1352,8 @@ async function follow() {
 async function read3() {
   const gone = new AbortController();
   const patiently2 = (answer) => {
-    const silence = setTimeout(() => gone.abort(), 2e4);
-    return answer.finally(() => clearTimeout(silence));
+    const silence2 = setTimeout(() => gone.abort(), 2e4);
+    return answer.finally(() => clearTimeout(silence2));
   };
   try {
     await listen(gone.signal, patiently2);
@@ -1366,16 +1385,16 @@ function take(message) {
   const name = of("event");
   if (name === "event" || name === "missed") hear();
   if (name !== "ledger") return;
-  const found = parse(of("data"));
+  const found2 = parse(of("data"));
   isBeginning.value = false;
-  totals.value = found;
-  history2.push({ at: Number(now() / 1000000n) / 1e3, totals: found });
+  totals.value = found2;
+  history2.push({ at: Number(now() / 1000000n) / 1e3, totals: found2 });
   if (history2.length > 900) history2.shift();
 }
 var sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
 // node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-var f4 = /* @__PURE__ */ Symbol.for("pv");
+var f4 = Symbol.for("pv");
 var o4 = 0;
 function a4(t4, e4, n3, u4, a5, i4) {
   e4 || (e4 = {});
@@ -1420,23 +1439,76 @@ function Empty({ children }) {
   return a4("p", { class: "empty", children });
 }
 
-// src/flow.ts
-var lastFlow = y3(sessionStorage.getItem("inband-flow") ?? "");
-lastFlow.subscribe((id) => sessionStorage.setItem("inband-flow", id));
-var flowAddress = (flow) => [flow.protocol, flow.source, flow.source_port, flow.destination, flow.destination_port].map(encodeURIComponent).join("-");
-async function resolve(name) {
-  if (/^\d{1,19}$/.test(name)) return name;
-  const [protocol2, source, sourcePort, destination, destinationPort] = name.split("-");
-  const isTuple = [protocol2, sourcePort, destinationPort].every((part) => /^\d{1,5}$/.test(part ?? ""));
-  const isPlain = [source, destination].every((part) => /^[0-9a-fA-F.:]{2,45}$/.test(part ?? ""));
-  if (!isTuple || !isPlain) return void 0;
-  const filter = `source = ${source} and destination = ${destination} and protocol = ${protocol2} and source_port = ${sourcePort} and destination_port = ${destinationPort}`;
-  const live = await ask("flows/search?limit=1&filter=" + encodeURIComponent(filter));
-  if (live.columns.id[0]) return live.columns.id[0];
-  const [row] = await sql(
-    `SELECT flow_id FROM paths WHERE source = '${source}' AND destination = '${destination}' AND protocol = ${protocol2} AND source_port = ${sourcePort} AND destination_port = ${destinationPort} LIMIT 1`
+// src/packets.ts
+var packetTime = (name) => /^(\d{1,10}-){4}\d{1,19}$/.test(name) ? BigInt(name.slice(name.lastIndexOf("-") + 1)) : void 0;
+var packetName = (packet) => [packet.reporter, packet.hw_id, packet.sequence, packet.report_index, packet.time].join("-");
+var within = (id, from, to) => `flow_id = ${id} AND time >= ${from} AND time < ${to}`;
+function packetsOf(id, from, to, order, signal) {
+  const by2 = order === "time" ? "time DESC" : "total DESC, time DESC";
+  return sql(
+    `SELECT time, reporter, hw_id, sequence, report_index, count(*) AS hops, max(hop_count) AS hop_count, sum(hop_latency) AS total, max(hop_latency) AS longest, max(dropped) AS dropped FROM observations WHERE ${within(id, from, to)} GROUP BY time, reporter, hw_id, sequence, report_index ORDER BY ${by2} LIMIT 60`,
+    signal
   );
-  return row ? String(row.flow_id) : void 0;
+}
+function hopsOf(id, name, signal) {
+  const [reporter, hw, sequence, index, time] = name.split("-").map((part) => /^\d{1,19}$/.test(part) ? part : "0");
+  return sql(
+    `SELECT * FROM observations WHERE flow_id = ${id} AND time = ${time} AND reporter = ${reporter} AND hw_id = ${hw} AND sequence = ${sequence} AND report_index = ${index} ORDER BY hop_index`,
+    signal
+  );
+}
+async function usual(id, from, to, signal) {
+  const rows = await sql(
+    `SELECT node_id, egress_interface, min(hop_latency) AS least, quantile(hop_latency, 0.5) AS p50, quantile(hop_latency, 0.99) AS p99, count(hop_latency) AS reports FROM observations WHERE ${within(id, from, to)} GROUP BY 1, 2`,
+    signal
+  );
+  return new Map(rows.map((row) => [hopKey(row), row]));
+}
+var hopKey = (hop) => `${hop.node_id}.${hop.egress_interface ?? "*"}`;
+async function linksKnown(nodes2, signal) {
+  const links = await Promise.all([...new Set(nodes2)].map((node2) => ask(`links?limit=1000&node=${node2}`, { signal })));
+  return new Map(
+    links.flat().map((link) => [
+      linkKey(link.from, link.egress_interface, link.to, link.ingress_interface),
+      { uncertainty: link.clock_uncertainty, lastSeen: link.last_seen }
+    ])
+  );
+}
+async function lastOn(id, path, until, signal) {
+  const rows = await sql(
+    `SELECT * FROM observations WHERE ${within(id, until - 2000000000n, until + 1n)} ORDER BY time DESC, reporter, hw_id, sequence, report_index, hop_index LIMIT 400`,
+    signal
+  );
+  const packets = new Map();
+  for (const row of rows) packets.set(packetName(row), [...packets.get(packetName(row)) ?? [], row]);
+  const went = (hops) => hops.length === path.length && hops.every((hop, at) => hop.node_id === path[at].node_id);
+  return [...packets.values()].find(went) ?? [];
+}
+var linkKey = (from, egress, to, ingress) => `${from}.${egress ?? "*"}-${to}.${ingress ?? "*"}`;
+var isTime = (stamp) => stamp !== null && BigInt(stamp) > 0xffffffffn;
+function pieces(hops, known2) {
+  const all = [];
+  let at = 0;
+  let sum2 = null;
+  let isWhole = hops[0]?.origin === "md-stack" && hops[0].hop_count <= hops.length;
+  const take2 = (length) => {
+    isWhole &&= length !== null;
+    at += Math.max(0, length ?? 0);
+    if (length !== null) sum2 = (sum2 ?? 0) + length;
+  };
+  hops.forEach((hop, index) => {
+    all.push({ kind: "hop", hop, start: at, length: hop.hop_latency });
+    take2(hop.hop_latency);
+    const next2 = hops[index + 1];
+    if (!next2) return;
+    const [sent, came] = [hop.egress_timestamp, next2.ingress_timestamp];
+    const length = isTime(sent) && isTime(came) ? Number(BigInt(came) - BigInt(sent)) : null;
+    const key3 = linkKey(hop.node_id, hop.egress_interface, next2.node_id, next2.ingress_interface);
+    const uncertainty = known2.get(key3)?.uncertainty ?? null;
+    all.push({ kind: "link", from: hop, to: next2, start: at, length, uncertainty });
+    take2(uncertainty === null ? null : length);
+  });
+  return { pieces: all, sum: sum2, end: at, isWhole };
 }
 
 // src/time.ts
@@ -1445,7 +1517,7 @@ var MINUTE = 60n * SECOND;
 var isUtc = y3(localStorage.getItem("inband-zone") !== "local");
 isUtc.subscribe((utc) => localStorage.setItem("inband-zone", utc ? "utc" : "local"));
 var zone = () => isUtc.value ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
-var formats = /* @__PURE__ */ new Map();
+var formats = new Map();
 function format(options2) {
   const timeZone = isUtc.value ? "UTC" : void 0;
   const key3 = JSON.stringify([options2, timeZone]);
@@ -1491,9 +1563,9 @@ var UNITS = [
   ["d", 24n * 60n * MINUTE]
 ];
 function parseSpan(text) {
-  const found = /^(\d{1,19})(ns|us|ms|s|m|h|d)$/.exec(text);
-  const unit = UNITS.find(([name]) => name === found?.[2]);
-  const span = found && unit ? BigInt(found[1]) * unit[1] : 0n;
+  const found2 = /^(\d{1,19})(ns|us|ms|s|m|h|d)$/.exec(text);
+  const unit = UNITS.find(([name]) => name === found2?.[2]);
+  const span = found2 && unit ? BigInt(found2[1]) * unit[1] : 0n;
   return span > 0n ? span : void 0;
 }
 function writeSpan(span) {
@@ -1565,6 +1637,45 @@ function zoom(by2) {
 }
 var SPANS = ["1m", "5m", "15m", "1h", "6h", "1d", "7d"];
 
+// src/flow.ts
+var lastFlow = y3(sessionStorage.getItem("inband-flow") ?? "");
+lastFlow.subscribe((id) => sessionStorage.setItem("inband-flow", id));
+var flowAddress = (flow) => [flow.protocol, flow.source, flow.source_port, flow.destination, flow.destination_port].map(encodeURIComponent).join("-");
+async function resolve(name) {
+  if (/^\d{1,19}$/.test(name)) return name;
+  const [protocol2, source, sourcePort, destination, destinationPort] = name.split("-");
+  const isTuple = [protocol2, sourcePort, destinationPort].every((part) => /^\d{1,5}$/.test(part ?? ""));
+  const isPlain = [source, destination].every((part) => /^[0-9a-fA-F.:]{2,45}$/.test(part ?? ""));
+  if (!isTuple || !isPlain) return null;
+  const is = (quote) => `source = ${quote + source + quote} and destination = ${quote + destination + quote} and protocol = ${protocol2} and source_port = ${sourcePort} and destination_port = ${destinationPort}`;
+  const live = await ask("flows/search?limit=1&filter=" + encodeURIComponent(is("")));
+  if (live.columns.id[0]) return live.columns.id[0];
+  const { from, to } = range();
+  const [row] = await sql(
+    `SELECT flow_id FROM paths WHERE ${is("'")} UNION ALL SELECT flow_id FROM observations WHERE time >= ${from} AND time < ${to} AND ${is("'")} LIMIT 1`
+  );
+  return row ? String(row.flow_id) : null;
+}
+async function found(id, signal) {
+  try {
+    return { ...await ask("flows/" + id, { signal }), isActive: true };
+  } catch (error) {
+    if (error.status !== 404) throw error;
+  }
+  const { from, to } = range();
+  const read4 = (what) => sql(`SELECT * FROM ${what} ORDER BY time DESC LIMIT 8`, signal).catch(() => []);
+  const asked = [`paths WHERE flow_id = ${id} AND time < ${to}`, `observations WHERE ${within(id, from, to)}`];
+  const [rows, [last]] = await Promise.all(asked.map(read4));
+  const flow = last ?? rows[0];
+  const hop = (text) => ({ node_id: Number(text.split(":").at(-2) ?? text) });
+  const first2 = rows.filter(({ path_id }, at) => path_id !== rows[at + 1]?.path_id);
+  const paths = first2.map(({ time: since, path_id: id2, path }, at) => {
+    const until = first2[at - 1]?.time ?? null;
+    return { id: id2, path: path.split(" > ").map(hop), since, until, current: false };
+  });
+  return { flow: flow && { flow, last_seen: last?.time }, isActive: false, paths };
+}
+
 // src/keys.ts
 var areKeysOn = y3(localStorage.getItem("inband-keys") !== "off");
 areKeysOn.subscribe((on2) => localStorage.setItem("inband-keys", on2 ? "on" : "off"));
@@ -1585,7 +1696,7 @@ function turnTheme() {
   theme.value = isDark.value ? "light" : "dark";
 }
 var copied = { text: void 0 };
-var viewKeys = /* @__PURE__ */ new Map();
+var viewKeys = new Map();
 var saying = 0;
 function say(text) {
   clearTimeout(saying);
@@ -1716,7 +1827,7 @@ function Strip() {
       clock(since),
       " ",
       zone()
-    ] }) : a4("span", { class: "live", children: rate(speed()) }),
+    ] }) : a4("span", { class: speed() ? "live" : "live none", children: rate(speed()) }),
     a4("a", { class: "balance", href: href("/reports"), title: "Datagrams. Received = accepted + malformed + duplicate + shed.", children: [
       a4("span", { children: [
         count(now2?.received),
@@ -1827,25 +1938,6 @@ function Said() {
   return a4("div", { class: "said", role: "status", "aria-live": "polite", children: said.value });
 }
 
-// src/names.ts
-var nodes = y3(/* @__PURE__ */ new Map());
-var [askedAt2, pause] = [0, 0];
-async function learn() {
-  if (Date.now() - askedAt2 < pause) return;
-  askedAt2 = Date.now();
-  try {
-    const list = await ask("nodes");
-    pause = list.length > 500 ? 12e4 : 1e4;
-    const named = list.filter((node2) => node2.name?.trim()).map((node2) => [node2.node_id, node2.name]);
-    nodes.value = new Map(named);
-  } catch {
-  }
-}
-function node(id) {
-  const name = nodes.value.get(id);
-  return name ? shown(name, 64) : `node ${id}`;
-}
-
 // src/ask.ts
 var AWAY_PAUSE = 3e3;
 function useAsk(key3, question, every, news) {
@@ -1944,7 +2036,7 @@ function Table({ caption, columns: columns3, rows, keyOf: keyOf2, open, onFocus,
         onKeyDown: (event) => event.key === "Enter" && event.target === event.currentTarget && enter(row),
         children: columns3.map(({ name, cell: cell2, isNumber: isNumber2, isLong }) => a4("td", { class: isNumber2 ? "number" : isLong ? "long" : void 0, children: cell2(row) }, name))
       },
-      keyOf2(row, at)
+      keyOf2?.(row, at) ?? row.id ?? at
     )) })
   ] }) });
 }
@@ -1996,13 +2088,13 @@ function sentence(event) {
   const last = BigInt(event.last);
   const until = cutOffSince.value ?? now();
   const lasted = duration((isActive && until > last ? until : last) - BigInt(event.first));
+  const peak = (name, value) => value === UNKNOWN ? "" : `, ${name} up to ${value}`;
+  const depth = occupancy(detail.peak_occupancy, event.peak_bytes, event.queue_unit);
+  const peaks = peak("latency", duration(detail.peak_latency)) + peak("depth", depth);
   switch (event.event) {
     case "queue-congestion": {
-      const peak = detail.peak_latency === null ? "" : `, latency up to ${duration(detail.peak_latency)}`;
-      const deepest = occupancy(detail.peak_occupancy, event.peak_bytes, event.queue_unit);
-      const deep = deepest === UNKNOWN ? "" : `, depth up to ${deepest}`;
       const again = detail.episodes > 1 ? ` in ${plural(detail.episodes, "episode")}` : "";
-      return `${port(detail)} ${isActive ? "is" : "was"} congested for ${lasted}${again}${peak}${deep}`;
+      return `${port(detail)} ${isActive ? "is" : "was"} congested for ${lasted}${again}${peaks}`;
     }
     case "path-change":
       return `${flowText(detail.flow)} took another path (${detail.change}): ${way(detail.old)} became ${way(detail.new)}`;
@@ -2015,7 +2107,7 @@ function sentence(event) {
     case "latency-change":
       return `${port(detail)}: latency of ${flowText(detail.flow)} went from ${duration(detail.old)} to ${duration(detail.new)}`;
     case "microburst":
-      return `${port(detail)}: a burst of ${duration(detail.duration)}, latency up to ${duration(detail.peak_latency)}`;
+      return `${port(detail)}: a burst${detail.duration ? " of " + duration(detail.duration) : ""}${peaks}`;
     case "microburst-storm":
       return `${port(detail)}: ${plural(detail.bursts, "microburst")} within a second`;
     case "drop": {
@@ -2052,7 +2144,7 @@ function sentence(event) {
 }
 function queueOf(event) {
   const { node_id, egress_interface, queue_id } = event.detail ?? {};
-  const isPort = node_id !== void 0 && egress_interface !== void 0 && egress_interface !== null;
+  const isPort = node_id !== void 0 && egress_interface !== void 0;
   const kinds = ["queue-congestion", "culprits", "latency-spike", "latency-objective", "microburst", "microburst-storm", "egress-utilization"];
   return isPort && kinds.includes(event.event) ? queuePath(node_id, egress_interface, queue_id) : void 0;
 }
@@ -2136,7 +2228,7 @@ function useFocus(state) {
 var HOUR = 60n * MINUTE;
 var ENDS = [["1 hour", HOUR], ["8 hours", 8n * HOUR], ["1 day", 24n * HOUR], ["7 days", 168n * HOUR], ["unlimited time", void 0]];
 var MOST_PAST = 4096;
-var post = (silence) => ask("silences", { method: "POST", body: JSON.stringify(silence, (_5, value) => typeof value === "bigint" ? Number(value) : value), headers: { "content-type": "application/json" } });
+var post = (silence2) => ask("silences", { method: "POST", body: JSON.stringify(silence2, (_5, value) => typeof value === "bigint" ? Number(value) : value), headers: { "content-type": "application/json" } });
 function Silence({ event, done }) {
   const [isOpen, setOpen] = d2(false);
   const [said2, setSaid] = d2("");
@@ -2220,23 +2312,17 @@ function Silences() {
     }
     asked.again();
   };
+  const caption = "Active silences (no notifications for these events)";
+  const keyOf2 = ({ number }) => String(number);
   return a4(Answer, { asked, children: (all) => a4($, { children: [
     problem && a4("p", { class: "bad", role: "alert", children: shown(problem) }),
-    all.length > 0 && a4(
-      Table,
-      {
-        caption: "Active silences (no notifications for these events)",
-        rows: all,
-        keyOf: ({ number }) => String(number),
-        columns: [
-          { name: "Kind", cell: ({ silence }) => shown(silence.kind ?? "all kinds") },
-          { name: "Key contains", cell: ({ silence }) => shown(silence.key ?? "any text") },
-          { name: "Until", cell: ({ silence }) => silence.until ? exact(BigInt(silence.until)) : "removed" },
-          { name: "Reason", cell: ({ silence }) => shown(silence.comment ?? "none") },
-          { name: "Remove", cell: ({ number, silence }) => a4("button", { onClick: () => void remove(number), "aria-label": `Remove the silence for ${shown(silence.kind ?? "all kinds")}`, children: "Remove" }) }
-        ]
-      }
-    )
+    all.length > 0 && a4(Table, { caption, rows: all, keyOf: keyOf2, columns: [
+      { name: "Kind", cell: ({ silence: silence2 }) => shown(silence2.kind ?? "all kinds") },
+      { name: "Key contains", cell: ({ silence: silence2 }) => shown(silence2.key ?? "any text") },
+      { name: "Until", cell: ({ silence: silence2 }) => silence2.until ? exact(BigInt(silence2.until)) : "removed" },
+      { name: "Reason", cell: ({ silence: silence2 }) => shown(silence2.comment ?? "none") },
+      { name: "Remove", cell: ({ number, silence: silence2 }) => a4("button", { onClick: () => void remove(number), "aria-label": `Remove the silence for ${shown(silence2.kind ?? "all kinds")}`, children: "Remove" }) }
+    ] })
   ] }) });
 }
 
@@ -2287,27 +2373,19 @@ function List({ all, isFiltered }) {
   }
   const active = all.filter((event) => event.phase === "begin").length;
   const sorted = [...all].sort((a5, b3) => Number(b3.phase === "begin") - Number(a5.phase === "begin") || (BigInt(b3.last) > BigInt(a5.last) ? 1 : -1));
-  return a4(
-    Table,
-    {
-      caption: all.length > MOST ? `First ${MOST} events; choose a kind or a shorter time range to see the others` : `${plural(all.length, "event")}, ${count(active)} active`,
-      rows: sorted.slice(0, MOST),
-      keyOf: (event) => event.id,
-      open: eventAddress,
-      columns: [
-        { name: "Severity", cell: (event) => a4(Severity, { of: event.severity }) },
-        { name: "Kind", cell: (event) => a4("span", { class: "path", children: event.event }) },
-        { name: "What happened", isLong: true, cell: (event) => a4("a", { href: eventAddress(event), children: sentence(event) }) },
-        { name: "First", cell: (event) => a4(Time, { at: event.first }) },
-        { name: "Last", cell: (event) => event.phase === "begin" ? a4($, { children: [
-          "active, ",
-          a4(Time, { at: event.last })
-        ] }) : a4(Time, { at: event.last }) },
-        { name: "Evidence", isNumber: true, cell: (event) => plural(event.count, "report") },
-        { name: "Acknowledged by", cell: (event) => event.acknowledged ? shown(event.acknowledged.by) : event.silenced ? "(silenced)" : UNKNOWN }
-      ]
-    }
-  );
+  const caption = all.length > MOST ? `First ${MOST} events; choose a kind or a shorter time range to see the others` : `${plural(all.length, "event")}, ${count(active)} active`;
+  return a4(Table, { caption, rows: sorted.slice(0, MOST), open: eventAddress, columns: [
+    { name: "Severity", cell: (event) => a4(Severity, { of: event.severity }) },
+    { name: "Kind", cell: (event) => a4("span", { class: "path", children: event.event }) },
+    { name: "What happened", isLong: true, cell: (event) => a4("a", { href: eventAddress(event), children: sentence(event) }) },
+    { name: "First", cell: (event) => a4(Time, { at: event.first }) },
+    { name: "Last", cell: (event) => event.phase === "begin" ? a4($, { children: [
+      "active, ",
+      a4(Time, { at: event.last })
+    ] }) : a4(Time, { at: event.last }) },
+    { name: "Evidence", isNumber: true, cell: (event) => plural(event.count, "report") },
+    { name: "Acknowledged by", cell: (event) => event.acknowledged ? shown(event.acknowledged.by) : event.silenced ? "(silenced)" : UNKNOWN }
+  ] });
 }
 var eventAddress = (event) => href("/event/" + event.id, around(BigInt(event.first), 20n * SECOND));
 
@@ -2322,18 +2400,18 @@ function Drops() {
   ] });
 }
 function groups(events) {
-  const found = /* @__PURE__ */ new Map();
+  const found2 = new Map();
   for (const event of events) {
     const { reason_name, class: kind, check: check2, node_id, egress_interface, packets, reports, flows } = event.detail;
     const key3 = [node_id, egress_interface, reason_name, kind].join(" ");
-    const group = found.get(key3) ?? { reason: reason_name, class: kind, check: check2, node: node_id, port: egress_interface, packets: 0, reports: 0, flows, last: 0n, events: [] };
+    const group = found2.get(key3) ?? { reason: reason_name, class: kind, check: check2, node: node_id, port: egress_interface, packets: 0, reports: 0, flows, last: 0n, events: [] };
     group.packets += Number(packets);
     group.reports += Number(reports);
     group.last = BigInt(event.last) > group.last ? BigInt(event.last) : group.last;
     group.events.push(event);
-    found.set(key3, group);
+    found2.set(key3, group);
   }
-  return [...found.values()].sort((a5, b3) => b3.packets - a5.packets);
+  return [...found2.values()].sort((a5, b3) => b3.packets - a5.packets);
 }
 function List2({ groups: groups3 }) {
   useCopy(() => groups3.map((group) => `${count(group.packets)}  ${shown(group.reason)}  ${node(group.node)} ${group.port ?? ""}  check: ${shown(group.check)}`).join("\n"));
@@ -2344,29 +2422,23 @@ function List2({ groups: groups3 }) {
       a4("a", { href: href("/drops", { live: "1d" }), children: "Show the last day" })
     ] });
   }
-  return a4(
-    Table,
-    {
-      caption: `${plural(groups3.length, "cause")}, most packets first. Nodes report a flow's drops at intervals, so counts are minimums.`,
-      rows: groups3,
-      keyOf: (group) => [group.node, group.port, group.reason, group.class].join(" "),
-      open: (group) => href("/event/" + group.events[0].id),
-      columns: [
-        { name: "Reason", cell: (group) => a4("a", { href: href("/event/" + group.events[0].id), children: shown(group.reason) || "unknown" }) },
-        { name: "Class", cell: (group) => group.class },
-        { name: "Where", cell: (group) => a4("a", { href: href("/map", { sel: String(group.node) }), children: [
-          node(group.node),
-          " ",
-          group.port ?? UNKNOWN
-        ] }) },
-        { name: "Packets, at least", isNumber: true, cell: (group) => count(group.packets) },
-        { name: "Reports", isNumber: true, cell: (group) => count(group.reports) },
-        { name: "Check", isLong: true, cell: (group) => shown(group.check) },
-        { name: "Example flow", cell: (group) => group.flows[0] ? a4(FlowLink, { flow: group.flows[0] }) : UNKNOWN },
-        { name: "Last", cell: (group) => a4(Time, { at: group.last }) }
-      ]
-    }
-  );
+  const caption = `${plural(groups3.length, "cause")}, most packets first. Nodes report a flow's drops at intervals, so counts are minimums.`;
+  const keyOf2 = (group) => [group.node, group.port, group.reason, group.class].join(" ");
+  const to = (group) => href("/event/" + group.events[0].id);
+  return a4(Table, { caption, rows: groups3, keyOf: keyOf2, open: to, columns: [
+    { name: "Reason", cell: (group) => a4("a", { href: to(group), children: shown(group.reason) || "unknown" }) },
+    { name: "Class", cell: (group) => group.class },
+    { name: "Where", cell: (group) => a4("a", { href: href("/map", { sel: String(group.node) }), children: [
+      node(group.node),
+      " ",
+      group.port ?? UNKNOWN
+    ] }) },
+    { name: "Packets, at least", isNumber: true, cell: (group) => count(group.packets) },
+    { name: "Reports", isNumber: true, cell: (group) => count(group.reports) },
+    { name: "Check", isLong: true, cell: (group) => shown(group.check) },
+    { name: "Example flow", cell: (group) => group.flows[0] ? a4(FlowLink, { flow: group.flows[0] }) : UNKNOWN },
+    { name: "Last", cell: (group) => a4(Time, { at: group.last }) }
+  ] });
 }
 
 // src/parts/bytes.tsx
@@ -2407,6 +2479,10 @@ function Bytes({ decoded, length }) {
     focus(Math.max(0, Math.min(fields.length - 1, chosen + by2)));
   };
   const find2 = (byte) => focus(fields.findLastIndex((field) => bytesOf2(field)[0] <= byte && byte < bytesOf2(field)[1]));
+  const more = decoded.left_out ? `, ${count(decoded.left_out)} more not shown` : "";
+  const caption = `${plural(fields.length, "field")}${more}; arrow keys move between them`;
+  const onFocus = (field) => choose(fields.indexOf(field));
+  const isChosen = (field) => fields[chosen] === field;
   return a4($, { children: [
     error && a4("p", { class: "notice", role: "note", children: [
       a4("span", { class: "bad", children: [
@@ -2427,23 +2503,13 @@ function Bytes({ decoded, length }) {
       " are kept as evidence."
     ] }),
     a4("div", { class: "bytes", onKeyDown: onKey2, children: [
-      a4(
-        Table,
-        {
-          caption: `${plural(fields.length, "field")}${decoded.left_out ? `, ${count(decoded.left_out)} more not shown` : ""}; arrow keys move between them`,
-          rows: fields,
-          keyOf: (_5, at) => String(at),
-          onFocus: (field) => choose(fields.indexOf(field)),
-          isChosen: (field) => fields[chosen] === field,
-          columns: [
-            { name: "Field", cell: (field) => a4("span", { class: `deep${Math.min(field.depth, 4)}`, children: shown(field.name) }) },
-            { name: "Value", cell: (field) => a4("span", { class: "mono", children: field.value ?? (field.depth ? UNKNOWN : "") }) },
-            { name: "Meaning", cell: (field) => field.meaning === null ? "" : shown(field.meaning, 600) },
-            { name: "Byte", cell: place },
-            { name: "Requirement", cell: (field) => field.requirement ? a4("code", { children: field.requirement }) : "" }
-          ]
-        }
-      ),
+      a4(Table, { caption, rows: fields, onFocus, isChosen, columns: [
+        { name: "Field", cell: (field) => a4("span", { class: `deep${Math.min(field.depth, 4)}`, children: shown(field.name) }) },
+        { name: "Value", cell: (field) => a4("span", { class: "mono", children: field.value ?? (field.depth ? UNKNOWN : "") }) },
+        { name: "Meaning", cell: (field) => field.meaning === null ? "" : shown(field.meaning, 600) },
+        { name: "Byte", cell: place },
+        { name: "Requirement", cell: (field) => field.requirement ? a4("code", { children: field.requirement }) : "" }
+      ] }),
       a4(Grid, { hex: decoded.hex, chosen: fields[chosen], fault: error?.at, find: find2 })
     ] })
   ] });
@@ -2498,22 +2564,17 @@ function Report({ node: node2, hw, sequence }) {
 function Kept({ report }) {
   const { received_at, source, session, length, recent: recent2, events, decoded } = report;
   return a4($, { children: [
-    a4(
-      Facts,
-      {
-        facts: [
-          ["Arrived", a4(Time, { at: BigInt(received_at) })],
-          ["From", a4("span", { class: "mono", children: source })],
-          ["To", a4("span", { class: "mono", children: session })],
-          ["Length", bytes(length)],
-          ["Kept as", recent2 ? "recent datagram" : "evidence"],
-          ["Evidence of", events.length ? events.map((id) => a4("a", { href: href("/event/" + id), children: [
-            id,
-            " "
-          ] }, id)) : "no stored event"]
-        ]
-      }
-    ),
+    a4(Facts, { facts: [
+      ["Arrived", a4(Time, { at: BigInt(received_at) })],
+      ["From", a4("span", { class: "mono", children: source })],
+      ["To", a4("span", { class: "mono", children: session })],
+      ["Length", bytes(length)],
+      ["Kept as", recent2 ? "recent datagram" : "evidence"],
+      ["Evidence of", events.length ? events.map((id) => a4("a", { href: href("/event/" + id), children: [
+        id,
+        " "
+      ] }, id)) : "no stored event"]
+    ] }),
     a4(Bytes, { decoded, length: Number(length) })
   ] });
 }
@@ -2548,18 +2609,10 @@ function Hops({ rows }) {
         " means that the value was not available at the node, or not requested."
       ] })
     ] }),
-    a4(
-      Table,
-      {
-        caption: "Fields, one column per hop",
-        rows: fields,
-        keyOf: (field) => field,
-        columns: [
-          { name: "Field", cell: (field) => a4("code", { children: field }) },
-          ...rows.map((row, at) => ({ name: `${node(row.node_id)} (${row.report_index}.${row.hop_index})${rows.findIndex((other) => other.node_id === row.node_id && other.hop_index === row.hop_index && other.report_index === row.report_index) === at ? "" : ` ${at}`}`, cell: (field) => write2(field, row[field]) }))
-        ]
-      }
-    )
+    a4(Table, { caption: "Fields, one column per hop", rows: fields, columns: [
+      { name: "Field", cell: (field) => a4("code", { children: field }) },
+      ...rows.map((row, at) => ({ name: `${node(row.node_id)} (${row.report_index}.${row.hop_index})${rows.findIndex((other) => other.node_id === row.node_id && other.hop_index === row.hop_index && other.report_index === row.report_index) === at ? "" : ` ${at}`}`, cell: (field) => write2(field, row[field]) }))
+    ] })
   ] });
 }
 var reportAddress = (report) => href(`/report/${report.node_id}/${report.hw_id}/${report.sequence}`, { at: String(report.received_at), span: "2s" });
@@ -2592,20 +2645,15 @@ function Known({ event, again }) {
     a4(Leads, { event }),
     a4(Acknowledge, { event, again }),
     a4(Silence, { event, done: again }),
-    a4(
-      Facts,
-      {
-        facts: [
-          ["Kind", event.event],
-          ["Subject", shown(event.title ?? event.key)],
-          ["First", a4(Time, { at: first2 })],
-          ["Last", a4(Time, { at: last })],
-          ["State", phase === "begin" ? "active" : phase === "once" ? "one-time" : `ended: ${end_reason ?? UNKNOWN}`],
-          ["Evidence", `${plural(rests, "report")}; ${confidence}`],
-          ...numbers(event)
-        ]
-      }
-    ),
+    a4(Facts, { facts: [
+      ["Kind", event.event],
+      ["Subject", shown(event.title ?? event.key)],
+      ["First", a4(Time, { at: first2 })],
+      ["Last", a4(Time, { at: last })],
+      ["State", phase === "begin" ? "active" : phase === "once" ? "one-time" : `ended: ${end_reason ?? UNKNOWN}`],
+      ["Evidence", `${plural(rests, "report")}; ${confidence}`],
+      ...numbers(event)
+    ] }),
     a4(Flows, { event }),
     a4(Evidence, { event }),
     a4(Related, { event })
@@ -2645,43 +2693,25 @@ function Flows({ event }) {
   const flows = flowsOf(event);
   if (!flows.length) return null;
   const time = around(BigInt(event.last), 10n * SECOND);
-  return a4(
-    Table,
-    {
-      caption: "Flows of this event",
-      rows: flows,
-      keyOf: (_5, at) => String(at),
-      open: void 0,
-      columns: [
-        { name: "Flow", cell: ({ flow }) => a4(FlowLink, { flow, params: time }) },
-        { name: "Role", cell: ({ role }) => role },
-        { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
-        { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) }
-      ]
-    }
-  );
+  return a4(Table, { caption: "Flows of this event", rows: flows, columns: [
+    { name: "Flow", cell: ({ flow }) => a4(FlowLink, { flow, params: time }) },
+    { name: "Role", cell: ({ role }) => role },
+    { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
+    { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) }
+  ] });
 }
 function Evidence({ event }) {
   return a4($, { children: [
-    a4(
-      Table,
-      {
-        caption: "Evidence: a sample of the reports",
-        rows: event.evidence,
-        open: reportAddress,
-        keyOf: (report) => `${report.node_id} ${report.hw_id} ${report.sequence}`,
-        columns: [
-          { name: "Report of", cell: (report) => a4("a", { href: reportAddress(report), children: [
-            node(report.node_id),
-            " ",
-            count(report.sequence)
-          ] }) },
-          { name: "hw_id", isNumber: true, cell: (report) => report.hw_id },
-          { name: "Sequence", isNumber: true, cell: (report) => count(report.sequence) },
-          { name: "Arrived", cell: (report) => exact(BigInt(report.received_at)) }
-        ]
-      }
-    ),
+    a4(Table, { caption: "Evidence: a sample of the reports", rows: event.evidence, open: reportAddress, columns: [
+      { name: "Report of", cell: (report) => a4("a", { href: reportAddress(report), children: [
+        node(report.node_id),
+        " ",
+        count(report.sequence)
+      ] }) },
+      { name: "hw_id", isNumber: true, cell: (report) => report.hw_id },
+      { name: "Sequence", isNumber: true, cell: (report) => count(report.sequence) },
+      { name: "Arrived", cell: (report) => exact(BigInt(report.received_at)) }
+    ] }),
     a4("p", { children: a4("a", { href: href("/reports", { event: event.id }), children: "Stored raw reports of this event" }) })
   ] });
 }
@@ -2701,21 +2731,12 @@ function Related({ event }) {
       ...capped < to ? ["in its first ten minutes"] : [],
       ...isCut ? [`the latest ${MOST_NEAR}`] : []
     ];
-    return a4(
-      Table,
-      {
-        caption: caption.join("; "),
-        rows: others,
-        keyOf: (other) => other.id,
-        open: eventAddress,
-        columns: [
-          { name: "Offset from start", isNumber: true, cell: (other) => duration(BigInt(other.first) - BigInt(event.first)) },
-          { name: "Severity", cell: (other) => a4(Severity, { of: other.severity }) },
-          { name: "Kind", cell: (other) => other.event },
-          { name: "What happened", isLong: true, cell: (other) => a4("a", { href: eventAddress(other), children: sentence(other) }) }
-        ]
-      }
-    );
+    return a4(Table, { caption: caption.join("; "), rows: others, open: eventAddress, columns: [
+      { name: "Offset from start", isNumber: true, cell: (other) => duration(BigInt(other.first) - BigInt(event.first)) },
+      { name: "Severity", cell: (other) => a4(Severity, { of: other.severity }) },
+      { name: "Kind", cell: (other) => other.event },
+      { name: "What happened", isLong: true, cell: (other) => a4("a", { href: eventAddress(other), children: sentence(other) }) }
+    ] });
   } });
 }
 function Acknowledge({ event, again }) {
@@ -2756,77 +2777,6 @@ function Acknowledge({ event, again }) {
     " ",
     problem && a4("span", { class: "bad", role: "alert", children: shown(problem) })
   ] });
-}
-
-// src/packets.ts
-var packetTime = (name) => /^(\d{1,10}-){4}\d{1,19}$/.test(name) ? BigInt(name.slice(name.lastIndexOf("-") + 1)) : void 0;
-var packetName = (packet) => [packet.reporter, packet.hw_id, packet.sequence, packet.report_index, packet.time].join("-");
-var within = (id, from, to) => `flow_id = ${id} AND time >= ${from} AND time < ${to}`;
-function packetsOf(id, from, to, order, signal) {
-  const by2 = order === "time" ? "time DESC" : "total DESC, time DESC";
-  return sql(
-    `SELECT time, reporter, hw_id, sequence, report_index, count(*) AS hops, max(hop_count) AS hop_count, sum(hop_latency) AS total, max(hop_latency) AS longest, max(dropped) AS dropped FROM observations WHERE ${within(id, from, to)} GROUP BY time, reporter, hw_id, sequence, report_index ORDER BY ${by2} LIMIT 60`,
-    signal
-  );
-}
-function hopsOf(id, name, signal) {
-  const [reporter, hw, sequence, index, time] = name.split("-").map((part) => /^\d{1,19}$/.test(part) ? part : "0");
-  return sql(
-    `SELECT * FROM observations WHERE flow_id = ${id} AND time = ${time} AND reporter = ${reporter} AND hw_id = ${hw} AND sequence = ${sequence} AND report_index = ${index} ORDER BY hop_index`,
-    signal
-  );
-}
-async function usual(id, from, to, signal) {
-  const rows = await sql(
-    `SELECT node_id, egress_interface, min(hop_latency) AS least, quantile(hop_latency, 0.5) AS p50, quantile(hop_latency, 0.99) AS p99, count(hop_latency) AS reports FROM observations WHERE ${within(id, from, to)} GROUP BY 1, 2`,
-    signal
-  );
-  return new Map(rows.map((row) => [hopKey(row), row]));
-}
-var hopKey = (hop) => `${hop.node_id}.${hop.egress_interface ?? "*"}`;
-async function linksKnown(nodes2, signal) {
-  const links = await Promise.all([...new Set(nodes2)].map((node2) => ask(`links?limit=1000&node=${node2}`, { signal })));
-  return new Map(
-    links.flat().map((link) => [
-      linkKey(link.from, link.egress_interface, link.to, link.ingress_interface),
-      { uncertainty: link.clock_uncertainty, lastSeen: link.last_seen }
-    ])
-  );
-}
-async function lastOn(id, path, until, signal) {
-  const rows = await sql(
-    `SELECT * FROM observations WHERE ${within(id, until - 2000000000n, until + 1n)} ORDER BY time DESC, reporter, hw_id, sequence, report_index, hop_index LIMIT 400`,
-    signal
-  );
-  const packets = /* @__PURE__ */ new Map();
-  for (const row of rows) packets.set(packetName(row), [...packets.get(packetName(row)) ?? [], row]);
-  const went = (hops) => hops.length === path.length && hops.every((hop, at) => hop.node_id === path[at].node_id);
-  return [...packets.values()].find(went) ?? [];
-}
-var linkKey = (from, egress, to, ingress) => `${from}.${egress ?? "*"}-${to}.${ingress ?? "*"}`;
-var isTime = (stamp) => stamp !== null && BigInt(stamp) > 0xffffffffn;
-function pieces(hops, known2) {
-  const all = [];
-  let [at, sum2] = [0, 0];
-  let isWhole = true;
-  const take2 = (length) => {
-    isWhole &&= length !== null;
-    at += Math.max(0, length ?? 0);
-    sum2 += length ?? 0;
-  };
-  hops.forEach((hop, index) => {
-    all.push({ kind: "hop", hop, start: at, length: hop.hop_latency });
-    take2(hop.hop_latency);
-    const next2 = hops[index + 1];
-    if (!next2) return;
-    const [sent, came] = [hop.egress_timestamp, next2.ingress_timestamp];
-    const length = isTime(sent) && isTime(came) ? Number(BigInt(came) - BigInt(sent)) : null;
-    const key3 = linkKey(hop.node_id, hop.egress_interface, next2.node_id, next2.ingress_interface);
-    const uncertainty = known2.get(key3)?.uncertainty ?? null;
-    all.push({ kind: "link", from: hop, to: next2, start: at, length, uncertainty });
-    take2(uncertainty === null ? null : length);
-  });
-  return { pieces: all, sum: sum2, end: at, isWhole };
 }
 
 // src/beside.ts
@@ -2870,20 +2820,21 @@ function Waterfall(props) {
   const ends2 = way2.pieces.map((piece) => whiskersOf(piece)?.[1] ?? 0);
   const end = Math.max(1, way2.end, other?.end ?? 0);
   const all = Math.max(end, Math.min(2 * end, Math.max(...ends2)));
+  const axis = way2.sum === null && all === 1 ? null : all;
   const drawn = { ...props, share: (value) => `${100 * Math.min(all, Math.max(0, value)) / all}%` };
   return a4("div", { class: "scroll", role: "region", "aria-label": "Waterfall", tabIndex: 0, children: [
     a4("table", { class: "waterfall", children: [
       a4("caption", { children: a4("span", { children: [
         "Path of the packet: hops and links in order, on one axis of ",
-        duration(all)
+        duration(axis)
       ] }) }),
       a4("thead", { children: a4("tr", { children: [
         a4("th", { scope: "col", children: "Where" }),
         a4("th", { scope: "col", children: "In › queue › out" }),
         a4("th", { scope: "col", class: "axis", children: [
           a4("span", { children: "0" }),
-          a4("span", { children: duration(all / 2) }),
-          a4("span", { children: duration(all) })
+          a4("span", { children: duration(axis && axis / 2) }),
+          a4("span", { children: duration(axis) })
         ] }),
         a4("th", { scope: "col", class: "number", children: "Time" }),
         other && a4("th", { scope: "col", class: "number", children: "Other, dashed" }),
@@ -2899,7 +2850,7 @@ function Waterfall(props) {
         a4("td", { colSpan: 2, class: "muted", children: way2.isWhole && other.isWhole ? "" : "known parts only" }),
         a4("td", { class: "number", children: duration(way2.sum) }),
         a4("td", { class: "number", children: duration(other.sum) }),
-        a4("td", { colSpan: 3, class: "muted", children: change(way2.sum, other.sum) })
+        a4("td", { colSpan: 3, class: "muted", children: way2.sum !== null && other.sum !== null && change(way2.sum, other.sum) })
       ] }) })
     ] }),
     a4("p", { class: "legend", children: [
@@ -2942,11 +2893,11 @@ function Hop({ now: now2, then, usually, arrived, share, way: way2, other }) {
   const least = Math.min(usual2?.least ?? 0, length ?? 0);
   const isSplit = usual2 !== void 0 && usual2.least !== null;
   const place2 = queuePath(hop.node_id, hop.egress_interface, hop.queue_id);
-  const queue = hop.egress_interface === null ? void 0 : href(place2, around(arrived, 200000000n));
-  const part = now2 && length !== null && way2.sum ? ` (${Math.round(100 * length / way2.sum)} %)` : "";
+  const queue = href(place2, around(arrived, 200000000n));
+  const part = now2 && length !== null && way2.sum ? ` (${permille(1e3 * length / way2.sum)})` : "";
   const name = now2 ? node(hop.node_id) : a4("del", { children: node(hop.node_id) });
-  return a4("tr", { "data-row": true, tabIndex: 0, class: now2 ? void 0 : "left", onKeyDown: (event) => event.key === "Enter" && queue && go(queue), children: [
-    a4("th", { scope: "row", children: queue ? a4("a", { href: queue, children: name }) : name }),
+  return a4("tr", { "data-row": true, tabIndex: 0, class: now2 ? void 0 : "left", onKeyDown: (event) => event.key === "Enter" && go(queue), children: [
+    a4("th", { scope: "row", children: a4("a", { href: queue, children: name }) }),
     a4("td", { children: [
       hop.ingress_interface ?? UNKNOWN,
       " › ",
@@ -3022,48 +2973,45 @@ function waterfallText(time, way2) {
 
 // src/views/flow.tsx
 function Flow({ name }) {
-  const found = useAsk("flow " + name, () => resolve(name));
-  return a4(Answer, { asked: found, children: (id) => id ? a4(Known2, { id }) : a4(Empty, { children: [
+  const named2 = useAsk(`flow ${name} ${timeAsked()[0]}`, () => resolve(name));
+  return a4(Answer, { asked: named2, children: (id) => id ? a4(Known2, { id }) : a4(Empty, { children: [
     "Unknown flow “",
     shown(name),
-    "”: neither active nor in the history. ",
+    "”: neither active nor in the history of this time range. ",
     a4("a", { href: href("/flows"), children: "All flows" })
   ] }) });
 }
 function Known2({ id }) {
   if (lastFlow.peek() !== id) lastFlow.value = id;
-  const live = useAsk("live " + id, (signal) => ask("flows/" + id, { signal }).catch((error) => error.status === 404 ? null : Promise.reject(error)), 2e3);
-  return a4(Answer, { asked: live, children: (live2) => a4($, { children: [
-    a4(Head, { id, live: live2 }),
-    a4(Packets, { id, paths: live2?.paths ?? [] })
+  const [pause3, setPause] = d2(2e3);
+  const [when, every] = timeAsked(pause3);
+  const ask2 = async (signal) => {
+    const of = await found(id, signal);
+    setPause(of.isActive ? 2e3 : 2e4);
+    return of;
+  };
+  const asked = useAsk(`live ${id} ${when}`, ask2, every);
+  return a4(Answer, { asked, children: (of) => a4($, { children: [
+    a4(Head, { id, of }),
+    a4(Packets, { id, of })
   ] }) });
 }
-function Head({ id, live }) {
-  if (!live) {
+function Head({ id, of: { flow, isActive } }) {
+  if (!isActive) {
     return a4($, { children: [
-      a4("h1", { children: [
-        "Flow ",
-        id
-      ] }),
+      a4("h1", { class: "mono", children: flow ? flowText(flow.flow) : `Flow ${id}` }),
       a4(Empty, { children: "No recent reports of this flow; the data below is from the history." })
     ] });
   }
-  const { flow } = live;
   const missing = flow.hops_expected === null ? "expected number of hops unknown" : `${plural(flow.hops_expected, "hop")} expected`;
   return a4($, { children: [
     a4("h1", { class: "mono", children: flowText(flow.flow) }),
-    a4(
-      Facts,
-      {
-        facts: [
-          ["Hosts", flow.source_name || flow.destination_name ? [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ") : UNKNOWN],
-          ["Source of path", flow.origin],
-          ["Path", flow.complete ? `complete, ${plural(flow.path?.length ?? 0, "hop")}` : `incomplete: ${missing}`],
-          // Of the present.
-          ...range().isLive ? [["Reports", count(flow.reports)], ["Last seen", a4(Time, { at: flow.last_seen })]] : []
-        ]
-      }
-    )
+    a4(Facts, { facts: [
+      ["Hosts", flow.source_name || flow.destination_name ? [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ") : UNKNOWN],
+      ["Source of path", flow.origin],
+      ["Path", flow.complete ? `complete, ${plural(flow.path?.length ?? 0, "hop")}` : `incomplete: ${missing}`],
+      ...range().isLive ? [["Reports", count(flow.reports)], ["Last seen", a4(Time, { at: flow.last_seen })]] : []
+    ] })
   ] });
 }
 var isPart = () => range().span > MINUTE;
@@ -3071,38 +3019,39 @@ function window_() {
   const { from, to } = range();
   return { from: isPart() ? to - MINUTE : from, to };
 }
-function Packets({ id, paths }) {
+function Packets({ id, of: { flow, paths } }) {
   const [when, every] = timeAsked();
   const order = param("order") === "time" ? "time" : "slowest";
   const find2 = (signal) => packetsOf(id, window_().from, window_().to, order, signal);
   const list = useAsk(`packets ${id} ${order} ${when}`, find2, every);
   return a4(Answer, { asked: list, children: (packets) => {
-    const named = packetTime(param("packet")) === void 0 ? "" : param("packet");
+    const named2 = packetTime(param("packet")) === void 0 ? "" : param("packet");
     const taken = paths.length > 0 && a4(Paths, { paths });
-    if (!packets.length && !named) return a4($, { children: [
-      a4(None2, { id }),
+    if (!packets.length && !named2) return a4($, { children: [
+      a4(None2, { id, last: flow?.last_seen }),
       taken
     ] });
-    const name = named || packetName(packets[0]);
+    const name = named2 || packetName(packets[0]);
     return a4($, { children: [
-      a4(One, { id, name, time: packetTime(name), paths, isAsked: named !== "" }),
+      a4(One, { id, name, time: packetTime(name), paths, isCut: flow?.complete === false, isAsked: named2 !== "" }),
       taken,
       a4(List3, { id, packets, order, chosen: name })
     ] });
   } });
 }
-var None2 = ({ id }) => a4(Empty, { children: [
+var None2 = ({ id, last }) => a4(Empty, { children: [
   "No packets of this flow in the history for ",
   isPart() && "the last minute of ",
-  "this time range. Try",
-  " ",
-  a4("a", { href: href("/flow/" + id, { live: "1m" }), children: "the last minute" }),
-  ". The history may be disabled."
+  "this time range.",
+  last && a4($, { children: [
+    " ",
+    a4("a", { href: href("/flow/" + id, around(BigInt(last), MINUTE)), children: "Its latest packets" })
+  ] })
 ] });
-var NOTHING_USUAL = /* @__PURE__ */ new Map();
-function One({ id, name, time, paths, isAsked }) {
+var NOTHING_USUAL = new Map();
+function One({ id, name, time, paths, isCut, isAsked }) {
   const compared = packetTime(param("cmp")) === void 0 ? "" : param("cmp");
-  const previous = before(paths, time);
+  const [previous, current] = before(paths, time);
   const other = compared && compared !== name ? compared : previous ? `until ${previous.until}` : "";
   const asked = useAsk(`hops ${id} ${name}`, async (signal) => {
     const hops = await hopsOf(id, name, signal);
@@ -3130,7 +3079,7 @@ function One({ id, name, time, paths, isAsked }) {
         a4("time", { children: exact(time) }),
         ": ",
         duration(way2.sum),
-        !way2.isWhole && " (known parts only)"
+        (isCut || !way2.isWhole) && " (known parts only)"
       ] }),
       a4("p", { children: [
         a4("button", { onClick: toggle, "aria-pressed": compared !== "", title: "v", children: compared ? "End comparison" : "Compare with another packet" }),
@@ -3144,7 +3093,7 @@ function One({ id, name, time, paths, isAsked }) {
       ] }),
       a4(Waterfall, { way: way2, other: ghost, arrived: time, usually, known: known2 }),
       a4(Missing, { hops }),
-      previous && !compared && a4(Before, { previous, hops, isDrawn: ghost !== void 0, isAsked: ghosts.data !== void 0 && !ghosts.isStale }),
+      previous && !compared && a4(Before, { previous, current, isDrawn: ghost !== void 0, isAsked: ghosts.data !== void 0 && !ghosts.isStale }),
       a4("p", { class: "muted", children: [
         a4("a", { href: href(`/report/${name.split("-").slice(0, 3).join("/")}`, { at: String(time), span: "2s" }), children: [
           "Report ",
@@ -3163,7 +3112,7 @@ compared with: ${waterfallText(then[0].time ? exact(BigInt(then[0].time)) : "", 
 function before(paths, time) {
   const sorted = [...paths].sort((a5, b3) => BigInt(a5.since) < BigInt(b3.since) ? -1 : 1);
   const at = sorted.findLastIndex((path) => BigInt(path.since) <= time);
-  return at > 0 ? sorted[at - 1] : void 0;
+  return at > 0 ? sorted.slice(at - 1, at + 1) : [];
 }
 function Copier({ text }) {
   useCopy(text);
@@ -3172,33 +3121,35 @@ function Copier({ text }) {
 function Missing({ hops }) {
   const [first2] = hops;
   const missing = (first2?.hop_count ?? 0) - hops.length;
+  const dropped = first2?.dropped ? "Dropped here. " : "";
   if (first2?.origin !== "md-stack") {
     return a4("p", { class: "notice", children: [
+      dropped,
       "This report covers one hop (",
       first2?.origin,
       "). The other nodes send their own reports."
     ] });
   }
-  if (missing <= 0) return null;
+  if (missing <= 0) return dropped ? a4("p", { class: "notice", children: dropped }) : null;
   return a4("p", { class: "notice", children: [
+    dropped,
     plural(missing, "hop"),
     " missing: hop limit reached (E bit), MTU reached (M bit), or suppressed by a node's filter."
   ] });
 }
-function Before({ previous, hops, isDrawn, isAsked }) {
-  const now2 = new Set(hops.map((hop) => hop.node_id));
-  const same = previous.path.length === hops.length && previous.path.every((hop, at) => hop.node_id === hops[at]?.node_id);
-  if (same) return null;
+function Before({ previous, current, isDrawn, isAsked }) {
+  const [then, now2] = [previous, current].map(({ path }) => path.map(({ node_id }) => node_id));
+  if (String(then) === String(now2)) return null;
   return a4("p", { class: "ghost", children: [
     "Until ",
     a4(Time, { at: previous.until }),
     " the path was",
     " ",
-    previous.path.map((hop, at) => a4("span", { children: [
+    then.map((id, at) => a4("span", { children: [
       at > 0 && " → ",
-      now2.has(hop.node_id) ? node(hop.node_id) : a4("del", { children: node(hop.node_id) })
+      now2.includes(id) ? node(id) : a4("del", { children: node(id) })
     ] }, at)),
-    isDrawn ? "; its last packet is dashed above." : isAsked ? "; no packet of that time is in the history." : "."
+    isDrawn ? "; its last packet is dashed above." : isAsked ? "; no stored report of that time shows all of it." : "."
   ] });
 }
 function List3({ id, packets, order, chosen }) {
@@ -3235,19 +3186,12 @@ function List3({ id, packets, order, chosen }) {
   ] });
 }
 function Paths({ paths }) {
-  return a4(
-    Table,
-    {
-      caption: "Paths of this flow, latest first",
-      rows: [...paths].sort((a5, b3) => BigInt(a5.since) < BigInt(b3.since) ? 1 : -1),
-      keyOf: (path, at) => path.id + at,
-      columns: [
-        { name: "Path", cell: (path) => path.path.map((hop) => node(hop.node_id)).join(" → ") || UNKNOWN },
-        { name: "Since", cell: (path) => a4(Time, { at: path.since }) },
-        { name: "Until", cell: (path) => path.current ? "now" : a4(Time, { at: path.until }) }
-      ]
-    }
-  );
+  const sorted = [...paths].sort((a5, b3) => BigInt(a5.since) < BigInt(b3.since) ? 1 : -1);
+  return a4(Table, { caption: "Latest paths of this flow", rows: sorted, keyOf: (path, at) => path.id + at, columns: [
+    { name: "Path", cell: (path) => path.path.map((hop) => node(hop.node_id)).join(" → ") || UNKNOWN },
+    { name: "Since", cell: (path) => a4(Time, { at: path.since }) },
+    { name: "Until", cell: (path) => path.current ? "now" : a4(Time, { at: path.until }) }
+  ] });
 }
 
 // src/columns.ts
@@ -3347,6 +3291,7 @@ var MOST2 = 20;
 
 // src/views/flows.tsx
 var SORTS = { worst: "longest hop", latency: "sum of hops", reports: "reports", changes: "path changes", "last-seen": "latest report", "first-seen": "latest start" };
+var MOST_CHANGES = 7;
 var [FEW, MANY] = [100, 500];
 function Flows2() {
   const filter = param("q");
@@ -3365,7 +3310,7 @@ function Flows2() {
       " ",
       a4("select", { value: sort, onChange: (event) => set({ sort: event.currentTarget.value }), children: Object.entries(SORTS).map(([key3, name]) => a4("option", { value: key3, children: name }, key3)) })
     ] }),
-    (!wrong || flows.data) && a4(Answer, { asked: wrong ? { ...flows, error: void 0 } : flows, children: (found) => a4(List4, { found, rows, sort: SORTS[sort] }) }),
+    (!wrong || flows.data) && a4(Answer, { asked: wrong ? { ...flows, error: void 0 } : flows, children: (found2) => a4(List4, { found: found2, rows, sort: SORTS[sort] }) }),
     rows.length < (flows.data?.found ?? 0) && !param("many") && a4("p", { children: a4("button", { onClick: () => set({ many: "1" }), children: [
       "Show ",
       MANY
@@ -3376,10 +3321,14 @@ var examples = ([first2]) => {
   const hop = first2?.path[1] ?? first2?.path[0];
   return [first2 && `source = ${first2.source}`, hop !== void 0 && `node = ${hop}`, "latency > 1ms", "protocol = tcp"].filter(Boolean);
 };
-function List4({ found: { found, known: known2, base: base2 }, rows, sort }) {
+function List4({ found: { found: found2, known: known2, base: base2 }, rows, sort }) {
   useCopy(() => rows.map((flow) => `${flowText(flow)}  ${flow.path.map(node).join(" ")}  ${duration(flow.latency)}`).join("\n"));
+  if (!known2 && totals.value?.received) return a4(Empty, { children: [
+    "No flow was reported lately. ",
+    a4("a", { href: href("/reports"), children: "Received reports" })
+  ] });
   if (!known2) return a4(Empty, { children: "No flows reported yet. Nodes report only watched flows: see “watch” in node.toml." });
-  if (!found) {
+  if (!found2) {
     return a4(Empty, { children: [
       "No match among ",
       plural(known2, "flow"),
@@ -3388,14 +3337,14 @@ function List4({ found: { found, known: known2, base: base2 }, rows, sort }) {
     ] });
   }
   const longest = Math.max(1, ...rows.map((flow) => flow.worst_latency ?? 0));
-  const caption = `${count(rows.length)} of ${found < known2 ? `${plural(found, "matching flow")} (${count(known2)} in total)` : plural(found, "flow")}, by ${sort}`;
-  return a4(Table, { caption, columns: columns(longest, BigInt(base2)).filter(({ name }) => name !== "Hosts" || rows.some((flow) => flow.source_name || flow.destination_name)), rows, keyOf: (flow) => flow.id, open: (flow) => href("/flow/" + flow.id) });
+  const caption = `${count(rows.length)} of ${found2 < known2 ? `${plural(found2, "matching flow")} (${count(known2)} in total)` : plural(found2, "flow")}, by ${sort}`;
+  return a4(Table, { caption, columns: columns(longest, BigInt(base2)).filter(({ name }) => name !== "Hosts" || rows.some((flow) => flow.source_name || flow.destination_name)), rows, open: (flow) => href("/flow/" + flow.id) });
 }
 function columns(longest, base2) {
-  const named = (flow) => [flow.source_name, flow.destination_name].filter(Boolean).map((name) => shown(name, 40)).join(" > ");
+  const named2 = (flow) => [flow.source_name, flow.destination_name].filter(Boolean).map((name) => shown(name, 40)).join(" > ");
   return [
     { name: "Flow", cell: (flow) => a4(FlowLink, { flow, id: flow.id }) },
-    { name: "Hosts", cell: (flow) => named(flow) || UNKNOWN },
+    { name: "Hosts", cell: (flow) => named2(flow) || UNKNOWN },
     { name: "Path", cell: (flow) => a4($, { children: [
       a4(Path, { hops: flow.path.map((node_id) => ({ node_id })) }),
       flow.path.length > 0 && !flow.complete && a4("span", { class: "muted", title: "hops are missing", children: " …" })
@@ -3411,7 +3360,7 @@ function columns(longest, base2) {
         worst2 !== null && path[worst2] !== void 0 && `at ${node(path[worst2])}`
       ] })
     },
-    { name: "Path changes", isNumber: true, cell: (flow) => count(flow.changes) },
+    { name: "Path changes", isNumber: true, cell: (flow) => count(flow.changes) + (flow.changes < MOST_CHANGES ? "" : " or more") },
     { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
     { name: "Last seen", cell: (flow) => a4(Time, { at: base2 + BigInt(flow.last_seen) }) }
   ];
@@ -3442,7 +3391,7 @@ async function fabric(gone, of) {
   const seconds2 = Number(BigInt(map.to) - BigInt(map.from)) / 1e9;
   const ids = map.nodes.node;
   if (of === void 0) counted.value = ids.length;
-  const ports = /* @__PURE__ */ new Map();
+  const ports = new Map();
   for (const row of rowsOf(map.interfaces)) {
     const { node: node2, interface: port2, p99, max: max2, depth, drops } = row;
     const values = { ...nothing, p99: p99 === null ? null : Math.min(p99, max2 ?? p99), max: max2, depth, drops, reports: row.reports / seconds2, utilization: permilleOf(node2, row.utilization) };
@@ -3453,15 +3402,21 @@ async function fabric(gone, of) {
     const { egress_interface: egress, ingress_interface: ingress, certain, latency_p50: latency, uncertainty } = row;
     const port2 = ports.get(key(from2, egress)) ?? { node: from2, port: egress, link: void 0, values: { ...nothing } };
     ports.set(key(from2, egress), port2);
-    port2.values.silence = row.silent_seconds === null ? null : row.silent_seconds * 1e9;
+    const silence2 = row.silent_seconds === null ? null : row.silent_seconds * 1e9;
     const id = `${key(from2, egress)}-${key(to2, ingress)}`;
-    return port2.link = { id, from: from2, to: to2, egress, ingress, certain, latency, uncertainty, values: port2.values };
+    const values = { ...port2.values, silence: silence2 };
+    const link = { id, from: from2, to: to2, egress, ingress, certain, latency, uncertainty, values };
+    if (!port2.link || certain) {
+      port2.link = link;
+      port2.values.silence = silence2;
+    }
+    return link;
   });
-  const byNode = /* @__PURE__ */ new Map();
+  const byNode = new Map();
   for (const { node: node2, values } of ports.values()) byNode.get(node2)?.push(values) ?? byNode.set(node2, [values]);
   const tiers = await tiersOf(counted.value);
   const nodes2 = rowsOf(map.nodes).map((row) => {
-    return { id: row.node, tier: tiers.get(row.node) ?? 0, reportsItself: row.reports_itself, values: worst(byNode.get(row.node) ?? []) };
+    return { id: row.node, tier: tiers.get(row.node) ?? 0, reportsItself: row.reports_itself || !range().isLive, values: worst(byNode.get(row.node) ?? []) };
   });
   return { nodes: nodes2, ports: [...ports.values()], links };
 }
@@ -3499,7 +3454,7 @@ function worstOf(by2, all) {
   const known2 = all.map(({ values }) => values[by2]).filter((value) => value !== null);
   return known2.length ? known2.reduce((a5, b3) => Math.max(a5, b3)) : null;
 }
-var known = /* @__PURE__ */ new Map();
+var known = new Map();
 var [askedAt3, pause2, seenNodes] = [0, 2e3, 0];
 var failures = 0;
 var asking;
@@ -3512,20 +3467,20 @@ async function tiersOf(nodes2) {
   return known;
 }
 async function learnTiers() {
-  const answer = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true").catch((error) => {
+  const answer = await ask("flows/search?limit=2000&sort=reports").catch((error) => {
     askedAt3 = Date.now();
     if (!known.size && !failures++) throw error;
     pause2 = Math.min(6e4, 2 * pause2);
   });
   if (!answer) return;
   failures = 0;
-  const { columns: columns3 } = answer;
-  const seen = /* @__PURE__ */ new Map();
-  for (const path of columns3.path) {
+  const seen = new Map();
+  for (const { path, complete } of rowsOf(answer.columns)) {
     path.forEach((node2, at) => {
-      const distance = Math.min(at, path.length - 1 - at);
-      const counts = seen.get(node2) ?? /* @__PURE__ */ new Map();
-      counts.set(distance, (counts.get(distance) ?? 0) + 1);
+      const isCut = complete === false;
+      const distance = isCut ? at : Math.min(at, path.length - 1 - at);
+      const counts = seen.get(node2) ?? new Map();
+      counts.set(distance, (counts.get(distance) ?? 0) + (isCut ? 1 : 2e3));
       seen.set(node2, counts);
     });
   }
@@ -3535,7 +3490,7 @@ async function learnTiers() {
 
 // src/parts/fabric.tsx
 var Nothing = () => a4(Empty, { children: [
-  "No node has reported yet. ",
+  "No node has reported in this time range. ",
   a4("a", { href: href("/reports"), children: "Received reports" })
 ] });
 var columns2 = () => [
@@ -3545,9 +3500,7 @@ var columns2 = () => [
   { name: "Link latency p50", isNumber: true, cell: (port2) => port2.link ? latencyOf(port2.link) : UNKNOWN },
   {
     name: "Queues",
-    cell: ({ node: node2, port: port2 }) => {
-      return port2 === null ? UNKNOWN : a4("a", { href: href(queuePath(node2, port2, void 0)), children: "queues" });
-    }
+    cell: ({ node: node2, port: port2 }) => a4("a", { href: href(queuePath(node2, port2, void 0)), children: "queues" })
   }
 ];
 var shownAt = (key3, of, value) => key3 === "depth" ? depthOf(of, value) : written(key3, value);
@@ -3565,15 +3518,15 @@ function Legend() {
     ] }, at)),
     a4("span", { children: [
       a4("i", { class: "s0" }),
-      " nothing reported"
+      " unknown"
     ] })
   ] });
 }
-function Selected({ found, selected }) {
-  const one = found.nodes.find(({ id }) => String(id) === selected);
-  if (one) return a4(NodePanel, { one, ports: found.ports });
-  const link = found.links.find(({ id }) => id === selected);
-  if (link) return a4(LinkPanel, { link, links: found.links });
+function Selected({ found: found2, selected }) {
+  const one = found2.nodes.find(({ id }) => String(id) === selected);
+  if (one) return a4(NodePanel, { one, ports: found2.ports });
+  const link = found2.links.find(({ id }) => id === selected);
+  if (link) return a4(LinkPanel, { link, links: found2.links });
   const clear = () => {
     document.getElementById("main")?.focus({ preventScroll: true });
     set({ sel: void 0 });
@@ -3591,17 +3544,12 @@ function NodePanel({ one, ports }) {
   const known2 = one.reportsItself ? asked.data?.[0] : void 0;
   return a4("section", { class: "panel", "aria-label": node(one.id), children: [
     a4("h2", { children: node(one.id) }),
-    a4(
-      Facts,
-      {
-        facts: [
-          ["Node ID", String(one.id)],
-          ["Reports", one.reportsItself ? count(known2?.reports) : "sends none; seen only in other nodes' reports"],
-          ["Lost reports", count(known2?.lost)],
-          ["Flows", a4("a", { href: href("/flows", { q: `node = ${one.id}` }), children: "flows through this node" })]
-        ]
-      }
-    ),
+    a4(Facts, { facts: [
+      ["Node ID", String(one.id)],
+      ["Reports", one.reportsItself ? count(known2?.reports) : "sends none; seen only in other nodes' reports"],
+      ["Lost reports", count(known2?.lost)],
+      ["Flows", a4("a", { href: href("/flows", { q: `node = ${one.id}` }), children: "flows through this node" })]
+    ] }),
     a4(Table, { caption: "Egress interfaces", rows: ports.filter((port2) => port2.node === one.id), keyOf: portName, columns: columns2() })
   ] });
 }
@@ -3610,26 +3558,17 @@ function LinkPanel({ link, links }) {
   const flows = useAsk("link " + link.id, (signal) => ask(`links/${link.id}/flows?limit=20`, { signal }), 5e3);
   return a4("section", { class: "panel", "aria-label": linkName(link), children: [
     a4("h2", { children: linkName(link) }),
-    a4(
-      Table,
-      {
-        caption: "Both directions",
-        rows: back ? [link, back] : [link],
-        keyOf: (one) => one.id,
-        columns: [
-          { name: "Direction", cell: (one) => linkName(one) },
-          { name: "Link latency p50", isNumber: true, cell: latencyOf },
-          ...Object.keys(BYS).map((key3) => ({ name: BYS[key3].name, isNumber: true, cell: (one) => a4("span", { class: `swatch s${step2(key3, one.values[key3])}`, children: shownAt(key3, one.from, one.values[key3]) }) }))
-        ]
-      }
-    ),
+    a4(Table, { caption: "Both directions", rows: back ? [link, back] : [link], columns: [
+      { name: "Direction", cell: (one) => linkName(one) },
+      { name: "Link latency p50", isNumber: true, cell: latencyOf },
+      ...Object.keys(BYS).map((key3) => ({ name: BYS[key3].name, isNumber: true, cell: (one) => a4("span", { class: `swatch s${step2(key3, one.values[key3])}`, children: shownAt(key3, one.from, one.values[key3]) }) }))
+    ] }),
     !back && a4("p", { class: "muted", children: "No path in the other direction has been reported." }),
     a4(Answer, { asked: flows, children: (list) => list.length ? a4(
       Table,
       {
         caption: `${plural(list.length, "flow")} whose latest path uses this link`,
         rows: list,
-        keyOf: (flow) => flow.id,
         open: (flow) => href("/flow/" + flow.id),
         columns: [
           { name: "Flow", cell: (flow) => a4(FlowLink, { flow: flow.flow, id: flow.id }) },
@@ -3690,8 +3629,8 @@ function useGrid({ rows, columns: columns3, step: step3, nothing: nothing2, star
 var rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
 // src/parts/matrix.tsx
-function Matrix({ found, by: by2, selected, node: node2, open }) {
-  const { rows, columns: columns3, cells, fold } = w2(() => arrange(found, by2), [found, by2]);
+function Matrix({ found: found2, by: by2, selected, node: node2, open }) {
+  const { rows, columns: columns3, cells, fold } = w2(() => arrange(found2, by2), [found2, by2]);
   const cell2 = (row2, column2) => cells[row2 * columns3.length + column2];
   const { at, drawn } = useGrid({
     rows: rows.length,
@@ -3736,11 +3675,11 @@ function Matrix({ found, by: by2, selected, node: node2, open }) {
     ] })
   ] });
 }
-function arrange(found, by2) {
-  const tierOf = new globalThis.Map(found.nodes.map(({ id, tier }) => [id, tier]));
-  const top = Math.max(1, ...found.nodes.map(({ tier }) => tier));
-  const ordered = [...found.nodes].sort((a5, b3) => a5.tier - b3.tier || a5.id - b3.id);
-  const isFlat = found.links.some(({ from, to }) => tierOf.get(from) === top && tierOf.get(to) === top);
+function arrange(found2, by2) {
+  const tierOf = new globalThis.Map(found2.nodes.map(({ id, tier }) => [id, tier]));
+  const top = Math.max(1, ...found2.nodes.map(({ tier }) => tier));
+  const ordered = [...found2.nodes].sort((a5, b3) => a5.tier - b3.tier || a5.id - b3.id);
+  const isFlat = found2.links.some(({ from, to }) => tierOf.get(from) === top && tierOf.get(to) === top);
   const lower = ordered.filter(({ tier }) => tier < top || isFlat).map(({ id }) => id);
   const upper = ordered.filter(({ tier }) => tier > 0).map(({ id }) => id);
   const columns3 = upper.length ? upper : lower;
@@ -3749,7 +3688,7 @@ function arrange(found, by2) {
   const rowOf = new globalThis.Map(lower.map((id, at) => [id, Math.floor(at / fold)]));
   const columnOf = new globalThis.Map(columns3.map((id, at) => [id, at]));
   const cells = new Array(rows.length * columns3.length).fill(void 0);
-  for (const link of found.links) {
+  for (const link of found2.links) {
     const isUp = (tierOf.get(link.from) ?? 0) <= (tierOf.get(link.to) ?? 0);
     const [low, high] = isUp ? [link.from, link.to] : [link.to, link.from];
     const [row, column] = [rowOf.get(low), columnOf.get(high)];
@@ -3762,14 +3701,14 @@ function arrange(found, by2) {
 
 // src/parts/tiers.tsx
 var [WIDTH, TIER, BOX] = [1e3, 130, 30];
-function Tiers({ found, by: by2, selected }) {
-  const places = layout(found.nodes);
-  const height = (Math.max(...found.nodes.map(({ tier }) => tier)) + 1) * TIER;
-  const worst2 = worstOf(by2, found.links);
+function Tiers({ found: found2, by: by2, selected }) {
+  const places = layout(found2.nodes);
+  const height = (Math.max(...found2.nodes.map(({ tier }) => tier)) + 1) * TIER;
+  const worst2 = worstOf(by2, found2.links);
   const open = (sel) => go(href("/map", { by: param("by"), form: param("form"), sel }));
   return a4("figure", { class: "tiers", children: [
-    a4("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${plural(found.nodes.length, "node")} in tiers; worst link by ${BYS[by2].name}: ${written(by2, worst2)}. The tables below list the values.`, children: [
-      found.links.map((link) => a4(
+    a4("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${plural(found2.nodes.length, "node")} in tiers; worst link by ${BYS[by2].name}: ${written(by2, worst2)}. The tables below list the values.`, children: [
+      found2.links.map((link) => a4(
         "path",
         {
           class: `link s${step2(by2, link.values[by2])} ${link.id === selected ? "chosen" : ""}`,
@@ -3781,7 +3720,7 @@ function Tiers({ found, by: by2, selected }) {
         },
         link.id
       )),
-      found.nodes.map((one) => {
+      found2.nodes.map((one) => {
         const place2 = places.get(one.id);
         return a4("g", { class: `node ${String(one.id) === selected ? "chosen" : ""} ${one.reportsItself ? "" : "silent"}`, transform: `translate(${place2.x} ${place2.y})`, onClick: () => open(String(one.id)), children: [
           a4("rect", { x: -place2.half, y: -BOX / 2, width: 2 * place2.half, height: BOX, rx: "4" }),
@@ -3794,7 +3733,7 @@ function Tiers({ found, by: by2, selected }) {
     a4("figcaption", { class: "small muted", children: a4("span", { children: [
       "Nodes:",
       " ",
-      found.nodes.map(({ id }, at) => a4("span", { children: [
+      found2.nodes.map(({ id }, at) => a4("span", { children: [
         at > 0 && ", ",
         a4("a", { href: href("/map", { by: param("by"), form: param("form"), sel: String(id) }), children: node(id) })
       ] }, id)),
@@ -3837,16 +3776,18 @@ function Grouped() {
   const of = /^\d{1,10}/.exec(param("sel"))?.[0];
   const one = useAsk(`around ${of} ${when}`, (signal) => of ? fabric(signal, Number(of)) : Promise.resolve(void 0), every);
   return a4($, { children: [
-    a4(Answer, { asked, children: (found) => a4(Shown, { ...found, by: shown2 }) }),
-    of && a4(Answer, { asked: one, children: (found) => found && a4(Selected, { found, selected: param("sel") }) })
+    a4(Answer, { asked, children: (found2) => a4(Shown, { ...found2, by: shown2 }) }),
+    of && a4(Answer, { asked: one, children: (found2) => found2 && a4(Selected, { found: found2, selected: param("sel") }) })
   ] });
 }
-function Shown({ groups: all, fabric: found, by: key3 }) {
+function Shown({ groups: all, fabric: found2, by: key3 }) {
   if (!all.length) return a4(Nothing, {});
   const at = all[Number(param("group") || -1)];
   const name = (id) => all[id].nodes.length > 1 ? shown(all[id].name, 64) : node(all[id].nodes[0]);
   const sorted = all.map((group, id) => ({ ...group, id })).sort((a5, b3) => (b3.value ?? -1) - (a5.value ?? -1));
   const to = (group) => href("/map", { ...kept(), form: "groups", group: String(group) });
+  const caption = `${plural(all.length, "group")}, by ${BYS[key3].name}`;
+  const isChosen = ({ id }) => String(id) === param("group");
   return a4($, { children: [
     a4(Legend, {}),
     a4("p", { class: "muted", children: [
@@ -3855,7 +3796,7 @@ function Shown({ groups: all, fabric: found, by: key3 }) {
       plural(all.length, "group"),
       ". The nodes of a group have the same neighbours. A group shows its worst value, and the sum of drops and reports."
     ] }),
-    a4(Matrix, { found, by: key3, selected: "", node: name, open: (link) => go(to(found.nodes[link.from].tier > found.nodes[link.to].tier ? link.to : link.from)) }),
+    a4(Matrix, { found: found2, by: key3, selected: "", node: name, open: (link) => go(to(found2.nodes[link.from].tier > found2.nodes[link.to].tier ? link.to : link.from)) }),
     at && a4("section", { class: "panel", "aria-label": at.name, children: [
       a4("h2", { children: shown(at.name, 64) }),
       a4("p", { class: "members", children: [
@@ -3863,22 +3804,12 @@ function Shown({ groups: all, fabric: found, by: key3 }) {
         at.nodes.length > MEMBERS && `and ${count(at.nodes.length - MEMBERS)} more`
       ] })
     ] }),
-    a4(
-      Table,
-      {
-        caption: `${plural(all.length, "group")}, by ${BYS[key3].name}`,
-        rows: sorted,
-        keyOf: (group) => String(group.id),
-        isChosen: (group) => String(group.id) === param("group"),
-        open: (group) => to(group.id),
-        columns: [
-          { name: "Group", cell: (group) => a4("a", { href: to(group.id), children: name(group.id) }) },
-          { name: "Nodes", isNumber: true, cell: (group) => count(group.nodes.length) },
-          { name: BYS[key3].name, isNumber: true, cell: (group) => a4("span", { class: `swatch s${step2(key3, group.value)}`, children: written(key3, group.value) }) },
-          { name: "Reported hops", isNumber: true, cell: (group) => count(group.reports) }
-        ]
-      }
-    )
+    a4(Table, { caption, rows: sorted, isChosen, open: ({ id }) => to(id), columns: [
+      { name: "Group", cell: (group) => a4("a", { href: to(group.id), children: name(group.id) }) },
+      { name: "Nodes", isNumber: true, cell: (group) => count(group.nodes.length) },
+      { name: BYS[key3].name, isNumber: true, cell: (group) => a4("span", { class: `swatch s${step2(key3, group.value)}`, children: written(key3, group.value) }) },
+      { name: "Reported hops", isNumber: true, cell: (group) => count(group.reports) }
+    ] })
   ] });
 }
 
@@ -3891,7 +3822,7 @@ function Map2() {
   const isGrouped = param("form") === "groups" || !param("form") && counted.value > GROUPS_FROM;
   return a4($, { children: [
     a4("h1", { children: "Map" }),
-    a4(OnlyPresent, { what: "Link latencies, the counts of a node and the flows of a link" }),
+    a4(OnlyPresent, { what: "Links, their latencies and flows, and the counts of a node" }),
     a4("div", { class: "choices", children: [
       a4("label", { children: [
         "Colour by",
@@ -3915,10 +3846,10 @@ function Map2() {
 function Whole() {
   const [when, every] = timeAsked();
   const asked = useAsk("map " + when, fabric, every);
-  return a4(Answer, { asked, children: (found) => a4(Shown2, { found }) });
+  return a4(Answer, { asked, children: (found2) => a4(Shown2, { found: found2 }) });
 }
-function Shown2({ found }) {
-  const { nodes: nodes2, links, ports } = found;
+function Shown2({ found: found2 }) {
+  const { nodes: nodes2, links, ports } = found2;
   const isMatrix = param("form") === "matrix" || param("form") !== "tiers" && nodes2.length > MATRIX_FROM;
   const sorted = [...ports].sort((a5, b3) => (b3.values[by()] ?? -1) - (a5.values[by()] ?? -1));
   useCopy(() => sorted.slice(0, 50).map((port2) => `${portName(port2)}  ${shownAt(by(), port2.node, port2.values[by()])}`).join("\n"));
@@ -3934,8 +3865,8 @@ function Shown2({ found }) {
       " seen in paths. ",
       silent > 0 && `Nodes seen only in other nodes' reports: ${count(silent)}.`
     ] }),
-    isMatrix ? a4(Matrix, { found, by: by(), selected, node, open: (link) => go(href("/map", { ...kept(), sel: link.id })) }) : a4(Tiers, { found, by: by(), selected }),
-    a4(Selected, { found, selected }),
+    isMatrix ? a4(Matrix, { found: found2, by: by(), selected, node, open: (link) => go(href("/map", { ...kept(), sel: link.id })) }) : a4(Tiers, { found: found2, by: by(), selected }),
+    a4(Selected, { found: found2, selected }),
     a4(
       Table,
       {
@@ -3949,6 +3880,56 @@ function Shown2({ found }) {
     )
   ] });
 }
+
+// src/counts.ts
+var begun;
+async function oldest(signal) {
+  const [first2] = await sql("SELECT min(time) AS t FROM ledger WHERE accepted > 0", signal);
+  return first2?.t ? BigInt(first2.t) : void 0;
+}
+function useCounts() {
+  const [when, every] = timeAsked(1e4);
+  return useAsk("counts " + when, async (signal) => {
+    const { isLive, from: start, to } = range();
+    begun ??= await oldest(signal);
+    const first2 = begun ?? to - MINUTE;
+    const from = first2 > start && first2 < to ? first2 : start;
+    const between = `time >= ${from} AND time < ${to}`;
+    const levels = to - from <= 2n * MINUTE ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1` : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, sum(dropped) AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
+    const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND time >= ${from - 20n * SECOND} AND time < ${to} ORDER BY time`;
+    const [found2, counted2] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
+    return { when, isLive, from, to, begun, levels: found2, ledger: counted2 };
+  }, every);
+}
+var isKept = ({ isLive, levels, ledger }) => isLive || levels.length > 0 || ledger.length > 0;
+var endOf = ({ isLive, to }) => isLive && now() > to ? now() : to;
+var seconds = (time) => Number(BigInt(time) / 1000n) / 1e6;
+var totalsOf = new WeakMap();
+function pastOf(ledger) {
+  const known2 = totalsOf.get(ledger);
+  if (known2) return known2;
+  const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) }));
+  totalsOf.set(ledger, past);
+  return past;
+}
+function balance(counts) {
+  const { isLive, from, ledger } = counts;
+  const to = endOf(counts);
+  const heard = isLive ? history2.map((one) => ({ at: one.at, accepted: one.totals.accepted, lost: one.totals.lost })) : [];
+  const fromLive = heard[0]?.at ?? Infinity;
+  const past = pastOf(ledger).filter((row) => row.at < fromLive);
+  const all = [...past, ...heard].filter((row) => row.at >= seconds(from) - 20 && row.at <= seconds(to));
+  const steps = all.slice(1).map((row, at) => ({ ...row, before: all[at] }));
+  const counted2 = steps.filter(({ at, accepted, before: before2 }) => accepted >= before2.accepted && at > before2.at);
+  return counted2.map(({ at, accepted, lost, before: before2 }) => ({ at, rate: (accepted - before2.accepted) / (at - before2.at), lost: Math.max(0, lost - before2.lost) }));
+}
+function silence(counts) {
+  const steps = balance(counts);
+  const heard = steps.findLast((step3) => step3.rate)?.at ?? seconds(counts.from);
+  const silent = (steps.at(-1)?.at ?? 0) - heard;
+  return silent > 30 ? silent * 1e9 : 0;
+}
+var sum = (values) => values.reduce((a5, b3) => a5 + b3, 0);
 
 // node_modules/uplot/dist/uPlot.esm.js
 var FEAT_TIME = true;
@@ -4032,7 +4013,7 @@ function placeTag(tag, cls, targ, refEl) {
 function placeDiv(cls, targ) {
   return placeTag("div", cls, targ);
 }
-var xformCache = /* @__PURE__ */ new WeakMap();
+var xformCache = new WeakMap();
 function elTrans(el, xPos, yPos, xMax, yMax) {
   let xform = "translate(" + xPos + "px," + yPos + "px)";
   let xformOld = xformCache.get(el);
@@ -4045,7 +4026,7 @@ function elTrans(el, xPos, yPos, xMax, yMax) {
       remClass(el, OFF);
   }
 }
-var colorCache = /* @__PURE__ */ new WeakMap();
+var colorCache = new WeakMap();
 function elColor(el, background, borderColor) {
   let newColor = background + borderColor;
   let oldColor = colorCache.get(el);
@@ -4055,7 +4036,7 @@ function elColor(el, background, borderColor) {
     el.style.borderColor = borderColor;
   }
 }
-var sizeCache = /* @__PURE__ */ new WeakMap();
+var sizeCache = new WeakMap();
 function elSize(el, newWid, newHgt, centered) {
   let newSize = newWid + "" + newHgt;
   let oldSize = sizeCache.get(el);
@@ -4328,7 +4309,7 @@ function roundDec(val, dec = 0) {
   let n3 = val * p5 * (1 + Number.EPSILON);
   return round(n3) / p5;
 }
-var fixedDec = /* @__PURE__ */ new Map();
+var fixedDec = new Map();
 function guessDec(num) {
   return (("" + num).split(".")[1] || "").length;
 }
@@ -4432,7 +4413,7 @@ function join(tables2, nullModes) {
       table = sortCols(table);
     return table;
   }
-  let xVals = /* @__PURE__ */ new Set();
+  let xVals = new Set();
   for (let ti = 0; ti < tables2.length; ti++) {
     let t4 = tables2[ti];
     let xs = t4[0];
@@ -4442,7 +4423,7 @@ function join(tables2, nullModes) {
   }
   let data = [Array.from(xVals).sort((a5, b3) => a5 - b3)];
   let alignedLen = data[0].length;
-  let xIdxs = /* @__PURE__ */ new Map();
+  let xIdxs = new Map();
   for (let i4 = 0; i4 < alignedLen; i4++)
     xIdxs.set(data[0][i4], i4);
   for (let ti = 0; ti < tables2.length; ti++) {
@@ -5730,14 +5711,14 @@ function bars(opts) {
       if (dispFills != null && (strokeWidth == 0 || dispStrokes != null)) {
         multiPath = true;
         fillColors = dispFills.values(u4, seriesIdx, idx0, idx1);
-        fillPaths = /* @__PURE__ */ new Map();
+        fillPaths = new Map();
         new Set(fillColors).forEach((color) => {
           if (color != null)
             fillPaths.set(color, new Path2D());
         });
         if (strokeWidth > 0) {
           strokeColors = dispStrokes.values(u4, seriesIdx, idx0, idx1);
-          strokePaths = /* @__PURE__ */ new Map();
+          strokePaths = new Map();
           new Set(strokeColors).forEach((color) => {
             if (color != null)
               strokePaths.set(color, new Path2D());
@@ -5938,7 +5919,7 @@ function _monotoneCubic(xs, ys, moveTo, lineTo, bezierCurveTo, pxRound) {
   }
   return path;
 }
-var cursorPlots = /* @__PURE__ */ new Set();
+var cursorPlots = new Set();
 function invalidateRects() {
   for (let u4 of cursorPlots)
     u4.syncRect(true);
@@ -6255,7 +6236,7 @@ function uPlot(opts, data, then) {
     }
     return [row, cells];
   }
-  const mouseListeners = /* @__PURE__ */ new Map();
+  const mouseListeners = new Map();
   function onMouse(ev, targ, fn, onlyTarg = true) {
     const targListeners = mouseListeners.get(targ) || {};
     const listener = cursor.bind[ev](self, targ, fn, onlyTarg);
@@ -8258,9 +8239,10 @@ uPlot.sync = _sync;
 // src/parts/lanes.tsx
 var HEIGHT2 = innerWidth >= 2400 ? 220 : 110;
 var WHOLE = Array.from({ length: 54 }, (_5, at) => [1, 2, 5][at % 3] * 10 ** Math.floor(at / 3));
-var BINARY = Array.from({ length: 53 }, (_5, at) => 2 ** at);
 var MAX_ROWS = 30;
 function Lanes({ times, lanes, from, to, isUpper }) {
+  const caption = `Latest ${count(Math.min(MAX_ROWS, times.length))} of ${plural(times.length, "point")}`;
+  const rows = times.map((_5, at) => at).slice(-MAX_ROWS).reverse();
   return a4("div", { class: "lanes", children: [
     lanes.map((lane) => a4("figure", { class: "lane", children: [
       a4("figcaption", { children: [
@@ -8272,18 +8254,10 @@ function Lanes({ times, lanes, from, to, isUpper }) {
     ] }, lane.name)),
     a4("details", { children: [
       a4("summary", { children: "As a table" }),
-      a4(
-        Table,
-        {
-          caption: `Latest ${count(Math.min(MAX_ROWS, times.length))} of ${plural(times.length, "point")}`,
-          rows: times.map((_5, at) => at).slice(-MAX_ROWS).reverse(),
-          keyOf: (at) => String(times[at]),
-          columns: [
-            { name: "Time", cell: (at) => millis(BigInt(Math.round(times[at] * 1e3)) * 1000000n) },
-            ...lanes.map(({ name, values, write: write2 }) => ({ name, isNumber: true, cell: (at) => values[at] === null || values[at] === void 0 ? UNKNOWN : write2(values[at]) }))
-          ]
-        }
-      )
+      a4(Table, { caption, rows, columns: [
+        { name: "Time", cell: (at) => millis(BigInt(Math.round(times[at] * 1e3)) * 1000000n) },
+        ...lanes.map(({ name, values, write: write2 }) => ({ name, isNumber: true, cell: (at) => values[at] === null || values[at] === void 0 ? UNKNOWN : write2(values[at]) }))
+      ] })
     ] }),
     !isUpper && a4("p", { class: "muted small", children: [
       "Times in ",
@@ -8330,7 +8304,7 @@ function options(holder, kept2, colour) {
     },
     axes: [
       { ...axis, size: 26, space: 110, values: timeMarks },
-      { ...axis, size: 84, space: 30, incrs: kept2.current.lane.isBinary ? BINARY : WHOLE, values: (_plot, marks) => marks.map((mark2) => kept2.current.lane.write(mark2)) }
+      { ...axis, size: 84, space: 30, incrs: WHOLE, values: (_plot, marks) => marks.map((mark2) => kept2.current.lane.write(mark2)) }
     ],
     series: [
       {},
@@ -8360,7 +8334,15 @@ function options(holder, kept2, colour) {
 // src/views/now.tsx
 var TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
 var ASKED = ["drop", "queue-congestion", "path-change", "microburst", "culprits", "sequence-reset"];
-var LASTING = ["negative-link-latency", "clock-drift", "duplicate-node-id", "unknown-node", "report-about-report", "ecmp-imbalance"];
+var LASTING = [
+  "negative-link-latency",
+  "clock-drift",
+  "duplicate-node-id",
+  "unknown-node",
+  "report-about-report",
+  "ecmp-imbalance",
+  "report-loss"
+];
 var RANK = { critical: 3, warning: 2, info: 1 };
 function incidents(events) {
   const groups3 = [];
@@ -8384,22 +8366,27 @@ function headline(groups3, { isLive, from, end }, counts) {
   const steps = counts && balance(counts);
   const lost = steps?.length ? sum(steps.map((step3) => step3.lost)) : void 0;
   const total = lost ? `${plural(lost, "report")} lost` : "no reports lost";
-  const losses = counts ? [lost === void 0 ? "lost reports unknown" : total] : [];
+  const silent = counts && silence(counts);
+  const losses = !counts || silent && !lost ? [] : [lost === void 0 ? "lost reports unknown" : total];
+  const ofRange = isLive ? "" : " of this time range";
+  const silences = silent ? [`No reports accepted in the last ${duration(silent)}${ofRange}`] : [];
   if (!groups3.length) {
     if (isLive && totals.value?.received === 0 && !counts?.begun) return "No reports received yet.";
     if (counts && !isKept(counts)) return "No history of this time range.";
-    const begin = counts?.begun && counts.begun > from ? counts.begun : from;
-    const quiet = counts ? `Quiet for ${duration(end - begin)}` : "No incidents in this time range";
-    return [quiet, ...losses].join("; ") + ".";
+    const begun2 = counts?.begun;
+    const quiet = begun2 ? `Quiet for ${duration(end - (begun2 > from ? begun2 : from))}` : "No incidents in this time range";
+    return [silences[0] ?? quiet, ...losses].join("; ") + ".";
   }
-  const active = groups3.filter((group) => group.events.some((event) => event.phase === "begin"));
+  const ranked = [...groups3].sort((a5, b3) => RANK[b3.severity] - RANK[a5.severity]);
+  const active = ranked.filter((group) => group.events.some((event) => event.phase === "begin"));
   const isOne = (kind) => groups3.filter((group) => group.events.some((event) => event.event === kind)).length;
   const isFault = (group) => group.severity !== "info" && !LASTING.includes(group.main.event);
-  const told = active.find(isFault) ?? groups3.find(isFault) ?? active[0] ?? groups3.find((group) => group.severity !== "info") ?? groups3[0];
+  const told = active.find(isFault) ?? ranked.find(isFault) ?? active[0] ?? ranked[0];
   const subject = told.main;
   const last = BigInt(subject.last);
   const moved = isOne("path-change");
   const parts = [
+    ...silences,
     `${sentence(subject)}, ${subject.phase === "begin" ? "still active" : (subject.phase === "end" ? "ended " : "") + (isLive ? ago(last, now()) : "at " + clock(last))}`,
     ...moved && subject.event !== "path-change" ? [plural(moved, "path") + " changed"] : [],
     ...losses
@@ -8413,25 +8400,25 @@ async function recent(when, signal) {
   const all = new AbortController();
   signal.addEventListener("abort", () => all.abort(), { signal: all.signal });
   const asked = which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal: all.signal }));
-  const found = await Promise.all(asked).finally(() => all.abort());
-  const events = [...new Map(found.flat().map((event) => [event.id, event])).values()];
+  const found2 = await Promise.all(asked).finally(() => all.abort());
+  const events = [...new Map(found2.flat().map((event) => [event.id, event])).values()];
   return { when, isLive, from, end, events };
 }
 function Now() {
   const [when, every] = timeAsked();
   const asked = useAsk("events " + when, (signal) => recent(when, signal), every, every && eventsHeard.value);
-  const found = asked.data;
-  const groups3 = incidents(found?.events ?? []);
+  const found2 = asked.data;
+  const groups3 = incidents(found2?.events ?? []);
   const counts = useCounts();
   const heard = totals.value;
-  const levels = counts.data?.when === found?.when ? counts.data : void 0;
-  const text = found ? headline(groups3, found, levels) : "";
+  const levels = counts.data?.when === found2?.when ? counts.data : void 0;
+  const text = found2 ? headline(groups3, found2, levels) : "";
   useCopy(() => [text, ...groups3.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
   return a4($, { children: [
-    !found && a4("h1", { class: "headline", children: isBeginning.value ? "No reports received yet." : "Now" }),
-    a4(Answer, { asked, children: (found2) => a4($, { children: [
+    !found2 && a4("h1", { class: "headline", children: isBeginning.value ? "No reports received yet." : "Now" }),
+    a4(Answer, { asked, children: (found3) => a4($, { children: [
       a4("h1", { class: "headline", children: text }),
-      groups3.length ? a4(Incidents, { groups: groups3 }) : a4(Quiet, { found: found2, counts: levels })
+      groups3.length ? a4(Incidents, { groups: groups3 }) : a4(Quiet, { found: found3, counts: levels })
     ] }) }),
     a4(Answer, { asked: counts, children: (counts2) => a4(Lines, { ...counts2, heard }) })
   ] });
@@ -8439,7 +8426,7 @@ function Now() {
 function Quiet({ found: { from, end }, counts }) {
   const begins = counts?.begun ? `History begins at ${exact(counts.begun)}.` : "No history is stored yet.";
   const isUnknown = counts && !isKept(counts);
-  const quiet = isUnknown ? begins : "No event in this time range points to a fault.";
+  const quiet = isUnknown ? begins : counts && silence(counts) ? SILENT : "No event in this time range points to a fault.";
   return a4($, { children: [
     a4(Empty, { children: [
       from >= end ? "It has not begun." : quiet,
@@ -8454,6 +8441,7 @@ function Quiet({ found: { from, end }, counts }) {
     from < end && !isUnknown && a4(NotListed, {})
   ] });
 }
+var SILENT = "Without reports no fault can be seen. Check the nodes, and the way to this collector.";
 var NotListed = () => a4("p", { class: "muted", children: [
   "Not listed: new flows and small changes of latency.",
   " ",
@@ -8485,7 +8473,7 @@ function Incidents({ groups: groups3 }) {
       ": ",
       plural(groups3.length - MOST3, "more incident"),
       ", of ",
-      kindsOf(rest.map(({ main }) => main))
+      [...new Set(rest.map(({ main }) => main.event))].join(", ")
     ] })
   ] });
 }
@@ -8496,49 +8484,14 @@ function some(groups3) {
   const kept2 = ranked.sort((a5, b3) => a5.round - b3.round || a5.at - b3.at).slice(0, MOST3);
   return kept2.sort((a5, b3) => a5.at - b3.at).map(({ group }) => group);
 }
-var kindsOf = (events) => [...new Set(events.map((event) => event.event))].join(", ");
-var begun;
-async function oldest(signal) {
-  const [first2] = await sql("SELECT min(time) AS t FROM minutes", signal);
-  return first2?.t ? BigInt(first2.t) : void 0;
+function kindsOf(events) {
+  const kinds = events.map(({ event }) => event);
+  const write2 = (kind) => {
+    const many = kinds.filter((other) => other === kind).length;
+    return many > 1 ? `${count(many)} ${kind}` : kind;
+  };
+  return [...new Set(kinds)].map(write2).join(", ");
 }
-function useCounts() {
-  const [when, every] = timeAsked(1e4);
-  return useAsk("counts " + when, async (signal) => {
-    const { isLive, from: start, to } = range();
-    begun ??= await oldest(signal);
-    const first2 = begun ?? to - MINUTE;
-    const from = first2 > start && first2 < to ? first2 : start;
-    const between = `time >= ${from} AND time < ${to}`;
-    const levels = to - from <= 2n * MINUTE ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1` : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, sum(dropped) AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
-    const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND time >= ${from - 20n * SECOND} AND time < ${to} ORDER BY time`;
-    const [found, counted2] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
-    return { when, isLive, from, to, begun, levels: found, ledger: counted2 };
-  }, every);
-}
-var isKept = ({ isLive, levels, ledger }) => isLive || levels.length > 0 || ledger.length > 0;
-var endOf = ({ isLive, to }) => isLive && now() > to ? now() : to;
-var seconds = (time) => Number(BigInt(time) / 1000n) / 1e6;
-var totalsOf = /* @__PURE__ */ new WeakMap();
-function pastOf(ledger) {
-  const known2 = totalsOf.get(ledger);
-  if (known2) return known2;
-  const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) }));
-  totalsOf.set(ledger, past);
-  return past;
-}
-function balance(counts) {
-  const { isLive, from, ledger } = counts;
-  const to = endOf(counts);
-  const heard = isLive ? history2.map((one) => ({ at: one.at, accepted: one.totals.accepted, lost: one.totals.lost })) : [];
-  const fromLive = heard[0]?.at ?? Infinity;
-  const past = pastOf(ledger).filter((row) => row.at < fromLive);
-  const all = [...past, ...heard].filter((row) => row.at >= seconds(from) - 20 && row.at <= seconds(to));
-  const steps = all.slice(1).map((row, at) => ({ ...row, before: all[at] }));
-  const counted2 = steps.filter(({ at, accepted, before: before2 }) => accepted >= before2.accepted && at > before2.at);
-  return counted2.map(({ at, accepted, lost, before: before2 }) => ({ at, rate: (accepted - before2.accepted) / (at - before2.at), lost: Math.max(0, lost - before2.lost) }));
-}
-var sum = (values) => values.reduce((a5, b3) => a5 + b3, 0);
 function Lines(counts) {
   const { isLive, from, levels } = counts;
   const to = endOf(counts);
@@ -8559,7 +8512,7 @@ function Lines(counts) {
   const upper = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
   const lower = [
     level("Longest hop", latency, duration, "--flow4"),
-    { ...level("Deepest queue", depth, depthOfAny, "--flow3"), isBinary: true },
+    level("Deepest queue, as reported", depth, count, "--flow3"),
     ...highest(drops) ? [level("Reported drops", drops, count, "--flow2")] : []
   ];
   const window2 = { from: seconds(from), to: seconds(to) };
@@ -8656,8 +8609,8 @@ function Result({ text, run }) {
     const own = new AbortController();
     stop.current = own;
     const body = JSON.stringify({ sql: text });
-    const found = await ask("query", { method: "POST", body, headers: { "content-type": "application/json" }, signal: AbortSignal.any([signal, own.signal]) });
-    return { ...found, took: performance.now() - started };
+    const found2 = await ask("query", { method: "POST", body, headers: { "content-type": "application/json" }, signal: AbortSignal.any([signal, own.signal]) });
+    return { ...found2, took: performance.now() - started };
   });
   return a4($, { children: [
     asked.isSlow && a4("p", { children: a4("button", { onClick: () => stop.current?.abort(), children: "Cancel" }) }),
@@ -8668,7 +8621,7 @@ function Result({ text, run }) {
       a4("code", { children: "minutes" }),
       "."
     ] }),
-    a4(Answer, { asked, children: (found) => a4(Found, { found }) })
+    a4(Answer, { asked, children: (found2) => a4(Found, { found: found2 }) })
   ] });
 }
 var isTime2 = (name) => /(^|_)(time|timestamp|latest|first|last)$/.test(name);
@@ -8714,7 +8667,6 @@ function Found({ found: { columns: columns3, rows, damage, took } }) {
       {
         caption: `${count(Math.min(MOST4, rows.length))} of ${plural(rows.length, "row")}`,
         rows: rows.slice(0, MOST4),
-        keyOf: (_5, at) => String(at),
         onFocus: () => void 0,
         columns: columns3.map((name, at) => ({ name, isNumber: typeof rows[0][at] === "number", isLong: /^(?=.* ).{17}/.test(String(rows[0][at])), cell: (row) => cell2(name, row[at]) }))
       }
@@ -8751,7 +8703,7 @@ async function samples(node2, port2, queue, from, to, signal) {
   const span = Number(to - from);
   const placed = rows.map((row) => ({ at: Number(clock2(row) - from), row }));
   const inside = placed.filter(({ at }) => at >= 0 && at < span).sort((a5, b3) => a5.at - b3.at);
-  const ids = /* @__PURE__ */ new Map();
+  const ids = new Map();
   for (const { row } of inside) {
     const id = row.flow_id === null ? "" : String(row.flow_id);
     const list = ids.get(id) ?? [];
@@ -8760,7 +8712,7 @@ async function samples(node2, port2, queue, from, to, signal) {
   }
   const flows = [...ids].sort((a5, b3) => b3[1].length - a5[1].length).map(([id, list]) => summary(id, list, inside.length));
   const number = new Map(flows.map(({ id }, at) => [id, at]));
-  const found = inside.map(({ at, row }) => ({
+  const found2 = inside.map(({ at, row }) => ({
     at,
     depth: row.queue_occupancy,
     latency: row.hop_latency,
@@ -8768,7 +8720,7 @@ async function samples(node2, port2, queue, from, to, signal) {
     row
   }));
   const mine = ({ detail: { egress_interface, queue_id } }) => String(egress_interface ?? "-") === port2 && (!queue || String(queue_id ?? "-") === queue);
-  const byArrival = found.map(({ at, row }) => [BigInt(row.time), at]).sort(([a5], [b3]) => a5 < b3 ? -1 : a5 > b3 ? 1 : 0);
+  const byArrival = found2.map(({ at, row }) => [BigInt(row.time), at]).sort(([a5], [b3]) => a5 < b3 ? -1 : a5 > b3 ? 1 : 0);
   const placeOf = (time, isEnd) => {
     const near = isEnd ? byArrival.findLast(([arrived]) => arrived <= time) : byArrival.find(([arrived]) => arrived >= time);
     return near && byArrival[0][0] <= time ? near[1] : Number(time - from);
@@ -8779,7 +8731,7 @@ async function samples(node2, port2, queue, from, to, signal) {
     isTruncated: Boolean(event.detail.truncated),
     id: event.id
   }));
-  return { from, to, isNodeClock, isCut: rows.length >= MOST5, samples: found, flows, episodes, culprits: culprits.filter(mine) };
+  return { from, to, isNodeClock, isCut: rows.length >= MOST5, samples: found2, flows, episodes, culprits: culprits.filter(mine) };
 }
 var delay = (row) => BigInt(row.time) - BigInt(row.egress_timestamp);
 function summary(id, rows, all) {
@@ -8794,22 +8746,22 @@ function summary(id, rows, all) {
     median: waits[Math.floor(waits.length / 2)] ?? null
   };
 }
-function stack(found, many, kept2) {
-  const span = Number(found.to - found.from);
+function stack(found2, many, kept2) {
+  const span = Number(found2.to - found2.from);
   const steps = Array.from({ length: many }, () => ({ deepest: -1, parts: [] }));
-  found.samples.forEach((sample, at) => {
+  found2.samples.forEach((sample, at) => {
     const step3 = steps[Math.min(many - 1, Math.floor(sample.at / span * many))];
     if (sample.depth === null) return;
-    if (step3.deepest < 0 || sample.depth > found.samples[step3.deepest].depth) step3.deepest = at;
+    if (step3.deepest < 0 || sample.depth > found2.samples[step3.deepest].depth) step3.deepest = at;
   });
   return steps.map(({ deepest }) => {
     const parts = Array(kept2 + 1).fill(0);
     if (deepest < 0) return { depth: -1, parts };
-    const sample = found.samples[deepest];
+    const sample = found2.samples[deepest];
     let counted2 = 0;
-    for (let at = deepest; at >= 0 && found.samples[at].at >= sample.at - (sample.latency ?? 0); at--) {
-      if (found.samples[at].row.queue_id !== sample.row.queue_id) continue;
-      parts[Math.min(kept2, found.samples[at].flow)] += 1;
+    for (let at = deepest; at >= 0 && found2.samples[at].at >= sample.at - (sample.latency ?? 0); at--) {
+      if (found2.samples[at].row.queue_id !== sample.row.queue_id) continue;
+      parts[Math.min(kept2, found2.samples[at].flow)] += 1;
       counted2 += 1;
     }
     const depth = sample.depth;
@@ -8819,22 +8771,22 @@ function stack(found, many, kept2) {
 
 // src/parts/depth.tsx
 var [WIDTH3, HEIGHT3, LEFT2, BOTTOM2, STEPS] = [1200, 260, 0, 4, 400];
-function Lane({ found, write: write2, levels }) {
+function Lane({ found: found2, write: write2, levels }) {
   void isUtc.value;
   const [cursor, setCursor] = d2();
-  const steps = stack(found, STEPS, FLOWS_SHOWN);
+  const steps = stack(found2, STEPS, FLOWS_SHOWN);
   const deepest = Math.max(0, ...steps.map(({ depth }) => depth));
   const most = Math.max(1, deepest);
   const [width, height] = [WIDTH3 - LEFT2, HEIGHT3 - BOTTOM2];
   const x3 = (step3) => LEFT2 + step3 / STEPS * width;
   const y5 = (depth) => height - depth / most * (height - 8);
-  const span = Number(found.to - found.from);
+  const span = Number(found2.to - found2.from);
   const place2 = (nanos) => LEFT2 + Math.max(0, Math.min(span, nanos)) / span * width;
-  const time = (step3) => found.from + BigInt(Math.round(step3 / STEPS * span));
+  const time = (step3) => found2.from + BigInt(Math.round(step3 / STEPS * span));
   const told = cursor === void 0 ? "" : `${exact(time(cursor))}: ${steps[cursor].depth < 0 ? "nothing reported" : write2(steps[cursor].depth)}`;
   const open = (step3) => {
     const at = step3 / STEPS * span;
-    const near = found.samples.reduce((best, sample) => Math.abs(sample.at - at) < Math.abs(best.at - at) ? sample : best);
+    const near = found2.samples.reduce((best, sample) => Math.abs(sample.at - at) < Math.abs(best.at - at) ? sample : best);
     openPacket(near.row);
   };
   const onKey2 = (event) => {
@@ -8869,7 +8821,7 @@ function Lane({ found, write: write2, levels }) {
           [0, 0.5, 1].map((part) => a4("line", { x1: LEFT2, x2: WIDTH3, y1: y5(most * part), y2: y5(most * part), class: "grid" }, part)),
           Array.from({ length: FLOWS_SHOWN + 1 }, (_5, flow) => a4("path", { class: `area f${flow < FLOWS_SHOWN ? flow + 1 : 0}`, d: area(steps, flow, x3, y5) }, flow)),
           levels.filter((level) => level.depth <= most).map((level) => a4("line", { class: "level " + level.name, x1: LEFT2, x2: WIDTH3, y1: y5(level.depth), y2: y5(level.depth) }, level.name)),
-          found.episodes.map((episode) => a4("g", { children: [
+          found2.episodes.map((episode) => a4("g", { children: [
             a4("path", { class: "episode", d: `M${place2(episode.from)} 8V2H${place2(episode.to)}V8` }),
             episode.isTruncated && a4("rect", { x: place2(episode.to), y: "0", width: LEFT2 + width - place2(episode.to), height, fill: "url(#cross)" })
           ] }, episode.id)),
@@ -8880,13 +8832,13 @@ function Lane({ found, write: write2, levels }) {
     a4("span", { class: "mark top", "aria-hidden": "true", children: write2(deepest) }),
     deepest >= 10 && a4("span", { class: "mark half", "aria-hidden": "true", children: write2(Math.round(deepest / 2)) }),
     a4("div", { class: "ends", "aria-hidden": "true", children: [
-      a4("span", { children: exact(found.from) }),
+      a4("span", { children: exact(found2.from) }),
       a4("span", { children: [
         duration(span),
         ", at most ",
         write2(deepest)
       ] }),
-      a4("span", { children: exact(found.to) })
+      a4("span", { children: exact(found2.to) })
     ] }),
     levels.length > 0 && a4("p", { class: "levels", children: levels.map((level) => a4("span", { children: [
       a4("i", { class: "line " + level.name, "aria-hidden": "true" }),
@@ -8935,21 +8887,21 @@ function Heat({ name, rows, columns: columns3, step: step3, told, open, rowHeigh
 // src/parts/depths.tsx
 var COLUMNS = 120;
 var STEPS2 = [2, 5, 10, 20, 50, 100];
-function Depths({ found, write: write2 }) {
+function Depths({ found: found2, write: write2 }) {
   const level = (depth) => depth <= 0 ? 0 : Math.floor(Math.log2(depth)) + 1;
-  const samples2 = found.samples.filter((one) => one.depth !== null);
+  const samples2 = found2.samples.filter((one) => one.depth !== null);
   const levels = samples2.map(({ depth }) => level(depth));
   const highest = levels.reduce((most2, one) => Math.max(most2, one), 0);
   const lowest = levels.reduce((least, one) => one > 0 ? Math.min(least, one) : least, highest);
   const rows = highest === 0 ? 1 : highest - lowest + 2;
   const rowOf = (one) => one === 0 ? rows - 1 : highest - one;
-  const span = Number(found.to - found.from);
+  const span = Number(found2.to - found2.from);
   const cells = new Uint32Array(rows * COLUMNS);
   samples2.forEach(({ at }, index) => {
     cells[rowOf(levels[index]) * COLUMNS + Math.min(COLUMNS - 1, Math.floor(at / span * COLUMNS))] += 1;
   });
   const bounds = (row) => row === rows - 1 ? "empty" : `${write2(2 ** (highest - row - 1))} to ${write2(2 ** (highest - row))}`;
-  const time = (column) => found.from + BigInt(Math.floor(column / COLUMNS * span));
+  const time = (column) => found2.from + BigInt(Math.floor(column / COLUMNS * span));
   const most = cells.reduce((all, one) => Math.max(all, one), 0);
   const step3 = (row, column) => {
     const packets = cells[row * COLUMNS + column];
@@ -8967,7 +8919,7 @@ function Depths({ found, write: write2 }) {
       labels: Array.from({ length: rows }, (_5, row) => row === rows - 1 ? "empty" : write2(2 ** (highest - row - 1))),
       told: (row, column) => `${exact(time(column))}: ${plural(cells[row * COLUMNS + column], "packet")}, ${bounds(row)}`,
       open: (_5, column) => set(around(time(column) + BigInt(Math.floor(span / COLUMNS / 2)), BigInt(Math.max(1e3, Math.floor(4 * span / COLUMNS))))),
-      ends: [millis(found.from), millis(found.to)]
+      ends: [millis(found2.from), millis(found2.to)]
     }
   );
 }
@@ -8986,14 +8938,14 @@ async function depthsOf(rows, from, to, signal) {
   const each = queues.map(({ node_id, egress_interface, queue_id }) => {
     return `(node_id = ${node_id} AND egress_interface ${is(egress_interface)} AND queue_id ${is(queue_id)})`;
   });
-  const found = queues.length ? await sql(
+  const found2 = queues.length ? await sql(
     `SELECT (time - ${begin}) / ${step3} AS at, node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth FROM minutes WHERE time >= ${begin} AND time < ${to} AND node_id IN (${nodes2}) AND (${each.join(" OR ")}) AND queue_occupancy_max IS NOT NULL GROUP BY 1, 2, 3, 4 LIMIT 10000`,
     signal
   ) : [];
   const key3 = (row) => `${row.node_id} ${row.egress_interface} ${row.queue_id}`;
   const numbers2 = new Map(queues.map((row, at) => [key3(row), at]));
-  const cells = /* @__PURE__ */ new Map();
-  for (const row of found) {
+  const cells = new Map();
+  for (const row of found2) {
     const at = numbers2.get(key3(row));
     if (at !== void 0) cells.set(`${at} ${Number(row.at)}`, Number(row.depth));
   }
@@ -9019,7 +8971,7 @@ function Queues() {
   }, every);
   return a4($, { children: [
     a4("h1", { children: "Queues" }),
-    a4(Answer, { asked, children: (found) => a4(List5, { ...found }) }),
+    a4(Answer, { asked, children: (found2) => a4(List5, { ...found2 }) }),
     asked.data?.rows.length === FEW2 && !param("many") && a4("p", { children: a4("button", { onClick: () => set({ many: "1" }), children: [
       "Show ",
       MANY2
@@ -9034,46 +8986,36 @@ function List5({ rows, congested, depths }) {
     a4("a", { href: href("/queues", { live: "1d" }), children: "Show the last day" })
   ] });
   const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
+  const caption = `${plural(rows.length, "queue")}, largest reported depth first, in whole minutes`;
   return a4($, { children: [
     depths.queues.length > 0 && a4(Over, { depths, write: (queue, value) => depthOf(queue.node_id, value) }),
-    a4(
-      Table,
+    a4(Table, { caption, rows, keyOf: key2, open: queueAddress, columns: [
+      { name: "Queue", cell: (row) => a4("a", { class: "path", href: queueAddress(row), children: queueName(row) }) },
       {
-        caption: `${plural(rows.length, "queue")}, deepest first, in whole minutes`,
-        rows,
-        keyOf: key2,
-        open: queueAddress,
-        columns: [
-          { name: "Queue", cell: (row) => a4("a", { class: "path", href: queueAddress(row), children: queueName(row) }) },
-          {
-            name: "Deepest",
-            isNumber: true,
-            cell: (row) => a4("span", { class: "barred", children: [
-              a4("meter", { "aria-hidden": "true", min: 0, max: most, value: Number(row.depth ?? 0) }),
-              " ",
-              depthOf(row.node_id, row.depth)
-            ] })
-          },
-          { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
-          { name: "p99, worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
-          { name: range().isLive ? "Now" : "At present", cell: (row) => congested.has(key2(row)) ? a4("strong", { class: "bad", children: "congested" }) : "not congested" },
-          { name: "Reported hops", isNumber: true, cell: (row) => count(row.reports) }
-        ]
-      }
-    )
+        name: "Deepest",
+        isNumber: true,
+        cell: (row) => a4("span", { class: "barred", children: [
+          a4("meter", { "aria-hidden": "true", min: 0, max: most, value: Number(row.depth ?? 0) }),
+          " ",
+          depthOf(row.node_id, row.depth)
+        ] })
+      },
+      { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
+      { name: "p99, worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
+      { name: range().isLive ? "Now" : "At present", cell: (row) => congested.has(key2(row)) ? a4("strong", { class: "bad", children: "congested" }) : "not congested" },
+      { name: "Reported hops", isNumber: true, cell: (row) => count(row.reports) }
+    ] })
   ] });
 }
 function Over({ depths, write: write2 }) {
   const { queues, columns: columns3, step: width, begin, cells } = depths;
   const at = (row, column) => cells.get(`${row} ${column}`);
   const stepAt = w2(() => (row, column) => depthStep(at(row, column)), [depths]);
-  const most = [...cells.values()].reduce((all, one) => Math.max(all, one), 0);
   const time = (column) => begin + BigInt(column) * width;
-  const [deepest] = queues;
   return a4(
     Heat,
     {
-      name: `${plural(queues.length, "deepest queue")} over time: at most ${deepest ? write2(deepest, most) : UNKNOWN}. A cell is ${duration(width)}.`,
+      name: `${plural(queues.length, "queue")} with the largest reported depths. A cell is ${duration(width)}.`,
       rows: queues.length,
       columns: columns3,
       step: stepAt,
@@ -9113,12 +9055,12 @@ function Queue({ node: node2, port: port2, queue }) {
   const called = { node_id: id, egress_interface: number(port2), queue_id: queue ? number(queue) : void 0 };
   return a4($, { children: [
     a4("h1", { children: queueName(called) }),
-    a4(Answer, { asked, children: (found) => a4(Shown3, { node: id, found, isLive }) })
+    a4(Answer, { asked, children: (found2) => a4(Shown3, { node: id, found: found2, isLive }) })
   ] });
 }
 var NO_SAMPLE = { depth: null, latency: null, at: 0 };
-function Shown3({ node: node2, found, isLive }) {
-  const { samples: all, flows, from, to } = found;
+function Shown3({ node: node2, found: found2, isLive }) {
+  const { samples: all, flows, from, to } = found2;
   const write2 = (value) => depthOf(node2, value);
   const isKnown = all.some(({ depth }) => depth !== null);
   const height = (sample) => sample[isKnown ? "depth" : "latency"] ?? -1;
@@ -9140,6 +9082,9 @@ function Shown3({ node: node2, found, isLive }) {
     ] });
   }
   const isBusy = flows.some(({ longest }) => (longest ?? 0) > (thresholds.value?.trigger_latency ?? 1e6));
+  const toFlow = ({ id }) => id ? href("/flow/" + id) : void 0;
+  const keyOf2 = ({ row }) => packetName(row);
+  const toPacket = ({ row }) => packetAddress(row);
   const waited = [...all].sort((a5, b3) => (b3.latency ?? -1) - (a5.latency ?? -1)).slice(0, 15);
   return a4($, { children: [
     a4("p", { children: [
@@ -9151,20 +9096,20 @@ function Shown3({ node: node2, found, isLive }) {
       plural(all.length, "reported packet"),
       ".",
       " ",
-      found.isNodeClock ? "Times: the node's clock, aligned by the report with the least delay." : "Times: arrival at the collector, accurate to about 1 ms; no node clock available.",
+      found2.isNodeClock ? "Times: the node's clock, aligned by the report with the least delay." : "Times: arrival at the collector, accurate to about 1 ms; no node clock available.",
       " ",
       isLive && `Shown: the last ${writeSpan((to - from) / SECOND * SECOND)}.`,
       " ",
-      found.isCut && "Only the first 40,000 reports are shown; choose a shorter time range."
+      found2.isCut && "Only the first 40,000 reports are shown; choose a shorter time range."
     ] }),
-    found.episodes.some(({ isTruncated }) => isTruncated) && a4("p", { class: "notice", children: "The node used up its report quota during congestion. From then on (cross-hatched) reports are missing; the queue may still be congested." }),
+    found2.episodes.some(({ isTruncated }) => isTruncated) && a4("p", { class: "notice", children: "The node used up its report quota during congestion. From then on (cross-hatched) reports are missing; the queue may still be congested." }),
     a4("p", { class: "leads", children: [
       a4("button", { onClick: goDeepest, title: "f", children: [
         "Go to the ",
         isKnown ? "deepest moment" : "longest wait"
       ] }),
       " ",
-      found.episodes.map((episode) => a4("span", { children: [
+      found2.episodes.map((episode) => a4("span", { children: [
         " ",
         a4("a", { href: href("/event/" + episode.id), children: [
           "congestion of ",
@@ -9173,43 +9118,25 @@ function Shown3({ node: node2, found, isLive }) {
       ] }, episode.id))
     ] }),
     isKnown ? a4($, { children: [
-      a4(Lane, { found, write: write2, levels: levelsOf(node2, found, write2) }),
-      a4(Depths, { found, write: write2 })
+      a4(Lane, { found: found2, write: write2, levels: levelsOf(node2, found2, write2) }),
+      a4(Depths, { found: found2, write: write2 })
     ] }) : a4("p", { class: "notice", children: "These reports contain no queue depth. The waits below are hop latencies." }),
-    a4(Announced, { found }),
-    a4(
-      Table,
-      {
-        caption: "Flows in the queue, by reports",
-        rows: flows.slice(0, 20),
-        keyOf: (flow) => flow.id,
-        open: (flow) => flow.id ? href("/flow/" + flow.id) : void 0,
-        columns: [
-          { name: "Colour", cell: (flow) => a4(Swatch, { at: flows.indexOf(flow) }) },
-          { name: "Flow", cell: (flow) => flow.flow ? a4(FlowLink, { flow: flow.flow, id: flow.id }) : "unknown" },
-          { name: "Share of reports", isNumber: true, cell: (flow) => permille(flow.share) },
-          { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
-          { name: "Median wait", isNumber: true, cell: (flow) => duration(flow.median) },
-          { name: "Longest wait", isNumber: true, cell: (flow) => duration(flow.longest) },
-          { name: "Role", cell: (flow) => !isBusy ? UNKNOWN : flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills the queue" : UNKNOWN }
-        ]
-      }
-    ),
-    a4(
-      Table,
-      {
-        caption: "Packets that waited longest",
-        rows: waited,
-        keyOf: (sample) => packetName(sample.row),
-        open: (sample) => packetAddress(sample.row),
-        columns: [
-          { name: "Left at", cell: (sample) => a4("a", { href: packetAddress(sample.row), children: exact(from + BigInt(Math.round(sample.at))) }) },
-          { name: "Waited", isNumber: true, cell: (sample) => duration(sample.latency) },
-          { name: "Depth", isNumber: true, cell: (sample) => write2(sample.depth) },
-          { name: "Flow", cell: (sample) => flows[sample.flow]?.flow ? flowText(flows[sample.flow].flow) : "unknown" }
-        ]
-      }
-    )
+    a4(Announced, { found: found2 }),
+    a4(Table, { caption: "Flows in the queue, by reports", rows: flows.slice(0, 20), open: toFlow, columns: [
+      { name: "Colour", cell: (flow) => a4(Swatch, { at: flows.indexOf(flow) }) },
+      { name: "Flow", cell: (flow) => flow.flow ? a4(FlowLink, { flow: flow.flow, id: flow.id }) : "unknown" },
+      { name: "Share of reports", isNumber: true, cell: (flow) => permille(flow.share) },
+      { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
+      { name: "Median wait", isNumber: true, cell: (flow) => duration(flow.median) },
+      { name: "Longest wait", isNumber: true, cell: (flow) => duration(flow.longest) },
+      { name: "Role", cell: (flow) => !isBusy ? UNKNOWN : flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills the queue" : UNKNOWN }
+    ] }),
+    a4(Table, { caption: "Packets that waited longest", rows: waited, keyOf: keyOf2, open: toPacket, columns: [
+      { name: "Left at", cell: (sample) => a4("a", { href: toPacket(sample), children: exact(from + BigInt(Math.round(sample.at))) }) },
+      { name: "Waited", isNumber: true, cell: (sample) => duration(sample.latency) },
+      { name: "Depth", isNumber: true, cell: (sample) => write2(sample.depth) },
+      { name: "Flow", cell: (sample) => flows[sample.flow]?.flow ? flowText(flows[sample.flow].flow) : "unknown" }
+    ] })
   ] });
 }
 function levelsOf(node2, { samples: all }, write2) {
@@ -9230,29 +9157,22 @@ function levelsOf(node2, { samples: all }, write2) {
   ];
 }
 function Announced({ found: { culprits } }) {
-  const named = culprits.flatMap((event) => [
+  const named2 = culprits.flatMap((event) => [
     ...event.detail.culprits.map((one) => ({ event, role: "culprit", flow: one.flow, bytes: one.bytes, share: one.share_permille })),
     ...event.detail.victims.map((one) => ({ event, role: "victim", flow: one.flow ?? one, bytes: one.bytes ?? null, share: one.share_permille ?? null }))
   ]);
-  if (!named.length) return null;
-  return a4(
-    Table,
-    {
-      caption: "Culprits and victims, from events: whose bytes were ahead of the waiting packet",
-      rows: named.slice(0, 30),
-      keyOf: (one, at) => one.event.id + at,
-      open: (one) => href("/event/" + one.event.id),
-      columns: [
-        { name: "Event", cell: ({ event }) => a4("a", { href: href("/event/" + event.id), children: a4(Time, { at: event.last }) }) },
-        { name: "Pattern", cell: ({ event }) => `${event.detail.pattern}, waited ${duration(event.detail.residence)}` },
-        { name: "Role", cell: ({ role }) => role === "culprit" ? a4("strong", { children: "culprit" }) : "victim" },
-        { name: "Flow", cell: ({ flow, event }) => a4(FlowLink, { flow, params: around(BigInt(event.last), 10n * SECOND) }) },
-        { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) },
-        { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
-        { name: "Coverage", isNumber: true, cell: ({ event }) => event.detail.coverage_permille === null ? UNKNOWN : permille(event.detail.coverage_permille) }
-      ]
-    }
-  );
+  if (!named2.length) return null;
+  const caption = "Culprits and victims, from events: whose bytes were ahead of the waiting packet";
+  const to = ({ event }) => href("/event/" + event.id);
+  return a4(Table, { caption, rows: named2.slice(0, 30), open: to, columns: [
+    { name: "Event", cell: ({ event }) => a4("a", { href: href("/event/" + event.id), children: a4(Time, { at: event.last }) }) },
+    { name: "Pattern", cell: ({ event }) => `${event.detail.pattern}, waited ${duration(event.detail.residence)}` },
+    { name: "Role", cell: ({ role }) => role === "culprit" ? a4("strong", { children: "culprit" }) : "victim" },
+    { name: "Flow", cell: ({ flow, event }) => a4(FlowLink, { flow, params: around(BigInt(event.last), 10n * SECOND) }) },
+    { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) },
+    { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
+    { name: "Coverage", isNumber: true, cell: ({ event }) => event.detail.coverage_permille === null ? UNKNOWN : permille(event.detail.coverage_permille) }
+  ] });
 }
 var openPacket = (row) => go(packetAddress(row));
 var packetAddress = (row) => row.flow_id === null ? reportAddress({ ...row, node_id: row.reporter, received_at: row.time }) : href("/flow/" + row.flow_id, { ...around(BigInt(row.time), 2n * SECOND), packet: packetName(row) });
@@ -9266,7 +9186,7 @@ var PAGE = 50;
 function Decoder() {
   const [hex, setHex] = d2("");
   const [start, setStart] = d2("report");
-  const [found, setFound] = d2({});
+  const [found2, setFound] = d2({});
   const [problem, setProblem] = d2("");
   const [isOver, setOver] = d2(false);
   const run = async (work) => {
@@ -9321,8 +9241,8 @@ function Decoder() {
       ] })
     ] }),
     problem && a4("p", { class: "bad", role: "alert", children: shown(problem, 600) }),
-    found.decoded && a4(Bytes, { decoded: found.decoded }),
-    found.capture && a4(Capture, { found, more: (packet) => void run(() => page(found.file, packet, found.note)) })
+    found2.decoded && a4(Bytes, { decoded: found2.decoded }),
+    found2.capture && a4(Capture, { found: found2, more: (packet) => void run(() => page(found2.file, packet, found2.note)) })
   ] });
 }
 async function page(file2, packet, note) {
@@ -9333,6 +9253,9 @@ function Capture({ found: { capture, note }, more }) {
   const [chosen, choose] = d2(0);
   const reports = capture.reports;
   const report = reports[Math.min(chosen, reports.length - 1)];
+  const caption = `${plural(reports.length, "datagram")}; the fields of the selected one are below`;
+  const onFocus = (one) => choose(reports.indexOf(one));
+  const isChosen = (one) => one === report;
   return a4($, { children: [
     a4("p", { children: [
       note,
@@ -9344,26 +9267,16 @@ function Capture({ found: { capture, note }, more }) {
       capture.error && a4("span", { class: "bad", children: shown(capture.error, 600) })
     ] }),
     report && a4($, { children: [
-      a4(
-        Table,
-        {
-          caption: `${plural(reports.length, "datagram")}; the fields of the selected one are below`,
-          rows: reports,
-          keyOf: (one) => String(one.packet),
-          onFocus: (one) => choose(reports.indexOf(one)),
-          isChosen: (one) => one === report,
-          columns: [
-            { name: "Packet", isNumber: true, cell: (one) => count(one.packet) },
-            { name: "Time", cell: (one) => one.time === "0" ? UNKNOWN : exact(BigInt(one.time)) },
-            { name: "From", cell: (one) => a4("span", { class: "mono", children: one.source }) },
-            { name: "To", cell: (one) => a4("span", { class: "mono", children: one.destination }) },
-            { name: "Report of", cell: (one) => one.hw_id === null ? "not a report" : one.node_id === null ? "no node ID" : node(one.node_id) },
-            { name: "hw_id", isNumber: true, cell: (one) => one.hw_id ?? UNKNOWN },
-            { name: "Sequence", isNumber: true, cell: (one) => count(one.sequence) },
-            { name: "Fault", cell: (one) => one.decoded.error ? shown(one.decoded.error.error) : "none" }
-          ]
-        }
-      ),
+      a4(Table, { caption, rows: reports, onFocus, isChosen, columns: [
+        { name: "Packet", isNumber: true, cell: (one) => count(one.packet) },
+        { name: "Time", cell: (one) => one.time === "0" ? UNKNOWN : exact(BigInt(one.time)) },
+        { name: "From", cell: (one) => a4("span", { class: "mono", children: one.source }) },
+        { name: "To", cell: (one) => a4("span", { class: "mono", children: one.destination }) },
+        { name: "Report of", cell: (one) => one.hw_id === null ? "not a report" : one.node_id === null ? "no node ID" : node(one.node_id) },
+        { name: "hw_id", isNumber: true, cell: (one) => one.hw_id ?? UNKNOWN },
+        { name: "Sequence", isNumber: true, cell: (one) => count(one.sequence) },
+        { name: "Fault", cell: (one) => one.decoded.error ? shown(one.decoded.error.error) : "none" }
+      ] }),
       a4("p", { children: capture.next !== null && a4("button", { onClick: () => more(capture.next), children: [
         "Next ",
         PAGE
@@ -9412,35 +9325,30 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
         isEven ? "" : ` (sum ${count(sum2)}: one datagram is still being counted)`
       ] }),
       a4("div", { class: "balance-bar", "aria-hidden": "true", children: PARTS.map(([name], at) => total[name] ? a4("span", { class: `f${at + 1}`, style: { flexGrow: Math.max(total[name] / total.received, 4e-3) } }, name) : null) }),
-      a4(
-        Facts,
-        {
-          facts: [
-            ...PARTS.map(([name, about], at) => [name, a4($, { children: [
-              a4("i", { class: `key f${at + 1}` }),
-              " ",
-              count(total[name]),
-              ", ",
-              permille(total.received ? 1e3 * total[name] / total.received : null),
-              ": ",
-              about
-            ] })]),
-            ["lost", a4("span", { class: total.lost ? "bad" : "", children: [
-              count(total.lost),
-              " sent but not received, and ",
-              plural(total.lost_unknown, "gap"),
-              " of unknown size"
-            ] })],
-            ["kernel dropped", a4("span", { class: total.kernel_dropped ? "bad" : "", children: [
-              count(total.kernel_dropped),
-              " before the collector could read them"
-            ] })],
-            ["individual reports", `${count(total.accepted_reports)} in accepted datagrams`],
-            ["stored", `${plural(total.stored, "individual report")}, ${count(total.store_failed)} failed`],
-            ["reordered, late", `${count(total.reordered)}, ${count(total.late)}`]
-          ]
-        }
-      )
+      a4(Facts, { facts: [
+        ...PARTS.map(([name, about], at) => [name, a4($, { children: [
+          a4("i", { class: `key f${at + 1}` }),
+          " ",
+          count(total[name]),
+          ", ",
+          permille(total.received ? 1e3 * total[name] / total.received : null),
+          ": ",
+          about
+        ] })]),
+        ["lost", a4("span", { class: total.lost ? "bad" : "", children: [
+          count(total.lost),
+          " sent but not received, and ",
+          plural(total.lost_unknown, "gap"),
+          " of unknown size"
+        ] })],
+        ["kernel dropped", a4("span", { class: total.kernel_dropped ? "bad" : "", children: [
+          count(total.kernel_dropped),
+          " before the collector could read them"
+        ] })],
+        ["individual reports", `${count(total.accepted_reports)} in accepted datagrams`],
+        ["stored", `${plural(total.stored, "individual report")}, ${count(total.store_failed)} failed`],
+        ["reordered, late", `${count(total.reordered)}, ${count(total.late)}`]
+      ] })
     ] }),
     streams.length ? a4(Streams, { streams }) : a4(Empty, { children: [
       "No reports received yet. Nodes send them to the address in ",
@@ -9449,48 +9357,24 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
       a4("code", { children: "inband demo --report-to ADDRESS:32766" }),
       " sends test reports."
     ] }),
-    malformed.length > 0 && a4(
-      Table,
-      {
-        caption: "Malformed datagrams, by fault",
-        rows: malformed,
-        keyOf: (fault) => fault.header + fault.fault,
-        columns: [
-          { name: "Header", cell: (fault) => shown(fault.header) },
-          { name: "Fault", cell: (fault) => shown(fault.fault) },
-          { name: "Datagrams", isNumber: true, cell: (fault) => count(fault.count) }
-        ]
-      }
-    ),
-    exports.length > 0 && a4(
-      Table,
-      {
-        caption: "Outputs",
-        rows: exports,
-        keyOf: (output) => output.output,
-        columns: [
-          { name: "Output", cell: (output) => shown(output.output) },
-          { name: "Offered", isNumber: true, cell: (output) => count(output.offered) },
-          { name: "Delivered", isNumber: true, cell: (output) => count(output.exported) },
-          { name: "Failed", isNumber: true, cell: (output) => count(output.export_failed) },
-          { name: "Waiting", isNumber: true, cell: (output) => count(output.waiting) },
-          { name: "Problem", cell: (output) => shown(output.trouble ?? "none") }
-        ]
-      }
-    ),
-    refused.length > 0 && a4(
-      Table,
-      {
-        caption: "Refused: addresses that exceed the limit of node IDs",
-        rows: refused,
-        keyOf: (source) => source.address,
-        columns: [
-          { name: "Address", cell: (source) => shown(source.address) },
-          { name: "Latest node ID", isNumber: true, cell: (source) => source.node_id },
-          { name: "Datagrams", isNumber: true, cell: (source) => count(source.datagrams) }
-        ]
-      }
-    )
+    malformed.length > 0 && a4(Table, { caption: "Malformed datagrams, by fault", rows: malformed, columns: [
+      { name: "Header", cell: (fault) => shown(fault.header) },
+      { name: "Fault", cell: (fault) => shown(fault.fault) },
+      { name: "Datagrams", isNumber: true, cell: (fault) => count(fault.count) }
+    ] }),
+    exports.length > 0 && a4(Table, { caption: "Outputs", rows: exports, columns: [
+      { name: "Output", cell: (output) => shown(output.output) },
+      { name: "Offered", isNumber: true, cell: (output) => count(output.offered) },
+      { name: "Delivered", isNumber: true, cell: (output) => count(output.exported) },
+      { name: "Failed", isNumber: true, cell: (output) => count(output.export_failed) },
+      { name: "Waiting", isNumber: true, cell: (output) => count(output.waiting) },
+      { name: "Problem", cell: (output) => shown(output.trouble ?? "none") }
+    ] }),
+    refused.length > 0 && a4(Table, { caption: "Refused: addresses with too many node IDs", rows: refused, columns: [
+      { name: "Address", cell: (source) => shown(source.address) },
+      { name: "Latest node ID", isNumber: true, cell: (source) => source.node_id },
+      { name: "Datagrams", isNumber: true, cell: (source) => count(source.datagrams) }
+    ] })
   ] });
 }
 function Newest() {
@@ -9552,55 +9436,43 @@ function Kept2({ list }) {
       a4("a", { href: href("/reports", { live: "1d" }), children: "Show the last day" })
     ] });
   }
-  return a4(
-    Table,
-    {
-      caption: `${plural(rows.length, "datagram")}${list.next ? " (there are more)" : ""}, latest first`,
-      rows,
-      keyOf: (row) => `${row.time} ${row.node} ${row.hw_id} ${row.sequence}`,
-      open: to,
-      columns: [
-        { name: "Arrived", cell: (row) => a4(Time, { at: row.time }) },
-        { name: "Report of", cell: (row) => row.node === null ? a4("code", { title: "not a report", children: shown(row.hex, 48) }) : a4("a", { href: to(row), children: [
-          row.node === 4294967295 ? "no node ID" : node(row.node),
-          " ",
-          count(row.sequence)
-        ] }) },
-        { name: "hw_id", isNumber: true, cell: (row) => row.node === null ? "–" : row.hw_id },
-        { name: "Version", cell: (row) => row.node === null ? "not a report" : row.version },
-        { name: "Length", isNumber: true, cell: (row) => bytes(row.length) },
-        { name: "From", cell: (row) => a4("span", { class: "mono", children: row.source }) },
-        { name: "Evidence of", cell: (row) => row.events.map((id) => a4("a", { href: href("/event/" + id), children: [
-          id,
-          " "
-        ] }, id)) }
-      ]
-    }
-  );
+  const caption = `${plural(rows.length, "datagram")}${list.next ? " (there are more)" : ""}, latest first`;
+  const keyOf2 = (row) => `${row.time} ${row.node} ${row.hw_id} ${row.sequence}`;
+  return a4(Table, { caption, rows, keyOf: keyOf2, open: to, columns: [
+    { name: "Arrived", cell: (row) => a4(Time, { at: row.time }) },
+    { name: "Report of", cell: (row) => row.node === null ? a4("code", { title: "not a report", children: shown(row.hex, 48) }) : a4("a", { href: to(row), children: [
+      row.node === 4294967295 ? "no node ID" : node(row.node),
+      " ",
+      count(row.sequence)
+    ] }) },
+    { name: "hw_id", isNumber: true, cell: (row) => row.node === null ? "–" : row.hw_id },
+    { name: "Version", cell: (row) => row.node === null ? "not a report" : row.version },
+    { name: "Length", isNumber: true, cell: (row) => bytes(row.length) },
+    { name: "From", cell: (row) => a4("span", { class: "mono", children: row.source }) },
+    { name: "Evidence of", cell: (row) => row.events.map((id) => a4("a", { href: href("/event/" + id), children: [
+      id,
+      " "
+    ] }, id)) }
+  ] });
 }
 function Streams({ streams }) {
   const sorted = [...streams].sort((a5, b3) => b3.lost - a5.lost || a5.node_id - b3.node_id || a5.hw_id - b3.hw_id).slice(0, 200);
-  return a4(
-    Table,
-    {
-      caption: `${sorted.length < streams.length ? count(sorted.length) + " of " : ""}${plural(streams.length, "stream")}, most lost first`,
-      rows: sorted,
-      keyOf: (stream) => `${stream.node_id} ${stream.hw_id} ${stream.session} ${stream.source ?? ""}`,
-      open: (stream) => href("/map", { sel: String(stream.node_id) }),
-      columns: [
-        { name: "Node", cell: (stream) => a4("a", { href: href("/map", { sel: String(stream.node_id) }), children: stream.node_id === 4294967295 ? `no node ID, from ${shown(stream.source)}` : node(stream.node_id) }) },
-        { name: "hw_id", isNumber: true, cell: (stream) => stream.hw_id },
-        { name: "Sent to", cell: (stream) => a4("span", { class: "mono", children: stream.session }) },
-        { name: "Version", cell: (stream) => stream.version },
-        { name: "Accepted", isNumber: true, cell: (stream) => count(stream.accepted) },
-        { name: "Lost", isNumber: true, cell: (stream) => a4("span", { class: stream.lost ? "bad" : "", children: count(stream.lost) }) },
-        { name: "Loss", isNumber: true, cell: (stream) => permille(stream.accepted + stream.lost ? 1e3 * stream.lost / (stream.accepted + stream.lost) : null) },
-        { name: "Duplicate", isNumber: true, cell: (stream) => count(stream.duplicate) },
-        { name: "Reordered", isNumber: true, cell: (stream) => count(stream.reordered) },
-        { name: "Late", isNumber: true, cell: (stream) => count(stream.late) }
-      ]
-    }
-  );
+  const most = sorted.length < streams.length ? count(sorted.length) + " of " : "";
+  const caption = `${most}${plural(streams.length, "stream")}, most lost first`;
+  const keyOf2 = (stream) => `${stream.node_id} ${stream.hw_id} ${stream.session} ${stream.source ?? ""}`;
+  const to = (stream) => href("/map", { sel: String(stream.node_id) });
+  return a4(Table, { caption, rows: sorted, keyOf: keyOf2, open: to, columns: [
+    { name: "Node", cell: (stream) => a4("a", { href: to(stream), children: stream.node_id === 4294967295 ? `no node ID, from ${shown(stream.source)}` : node(stream.node_id) }) },
+    { name: "hw_id", isNumber: true, cell: (stream) => stream.hw_id },
+    { name: "Sent to", cell: (stream) => a4("span", { class: "mono", children: stream.session }) },
+    { name: "Version", cell: (stream) => stream.version },
+    { name: "Accepted", isNumber: true, cell: (stream) => count(stream.accepted) },
+    { name: "Lost", isNumber: true, cell: (stream) => a4("span", { class: stream.lost ? "bad" : "", children: count(stream.lost) }) },
+    { name: "Loss", isNumber: true, cell: (stream) => permille(stream.accepted + stream.lost ? 1e3 * stream.lost / (stream.accepted + stream.lost) : null) },
+    { name: "Duplicate", isNumber: true, cell: (stream) => count(stream.duplicate) },
+    { name: "Reordered", isNumber: true, cell: (stream) => count(stream.reordered) },
+    { name: "Late", isNumber: true, cell: (stream) => count(stream.late) }
+  ] });
 }
 
 // src/main.tsx
