@@ -3923,9 +3923,8 @@ function balance(counts) {
   const counted2 = steps.filter(({ at, accepted, before: before2 }) => accepted >= before2.accepted && at > before2.at);
   return counted2.map(({ at, accepted, lost, before: before2 }) => ({ at, rate: (accepted - before2.accepted) / (at - before2.at), lost: Math.max(0, lost - before2.lost) }));
 }
-function silence(counts) {
-  const steps = balance(counts);
-  const heard = steps.findLast((step3) => step3.rate)?.at ?? seconds(counts.from);
+function silence({ from }, steps) {
+  const heard = steps.findLast((step3) => step3.rate)?.at ?? seconds(from);
   const silent = (steps.at(-1)?.at ?? 0) - heard;
   return silent > 30 ? silent * 1e9 : 0;
 }
@@ -8366,7 +8365,7 @@ function headline(groups3, { isLive, from, end }, counts) {
   const steps = counts && balance(counts);
   const lost = steps?.length ? sum(steps.map((step3) => step3.lost)) : void 0;
   const total = lost ? `${plural(lost, "report")} lost` : "no reports lost";
-  const silent = counts && silence(counts);
+  const silent = steps && silence(counts, steps);
   const losses = !counts || silent && !lost ? [] : [lost === void 0 ? "lost reports unknown" : total];
   const ofRange = isLive ? "" : " of this time range";
   const silences = silent ? [`No reports accepted in the last ${duration(silent)}${ofRange}`] : [];
@@ -8379,12 +8378,11 @@ function headline(groups3, { isLive, from, end }, counts) {
   }
   const ranked = [...groups3].sort((a5, b3) => RANK[b3.severity] - RANK[a5.severity]);
   const active = ranked.filter((group) => group.events.some((event) => event.phase === "begin"));
-  const isOne = (kind) => groups3.filter((group) => group.events.some((event) => event.event === kind)).length;
   const isFault = (group) => group.severity !== "info" && !LASTING.includes(group.main.event);
   const told = active.find(isFault) ?? ranked.find(isFault) ?? active[0] ?? ranked[0];
   const subject = told.main;
   const last = BigInt(subject.last);
-  const moved = isOne("path-change");
+  const moved = groups3.filter((group) => group.events.some(({ event }) => event === "path-change")).length;
   const parts = [
     ...silences,
     `${sentence(subject)}, ${subject.phase === "begin" ? "still active" : (subject.phase === "end" ? "ended " : "") + (isLive ? ago(last, now()) : "at " + clock(last))}`,
@@ -8426,7 +8424,7 @@ function Now() {
 function Quiet({ found: { from, end }, counts }) {
   const begins = counts?.begun ? `History begins at ${exact(counts.begun)}.` : "No history is stored yet.";
   const isUnknown = counts && !isKept(counts);
-  const quiet = isUnknown ? begins : counts && silence(counts) ? SILENT : "No event in this time range points to a fault.";
+  const quiet = isUnknown ? begins : counts && silence(counts, balance(counts)) ? SILENT : "No event in this time range points to a fault.";
   return a4($, { children: [
     a4(Empty, { children: [
       from >= end ? "It has not begun." : quiet,

@@ -89,9 +89,8 @@ export function balance(counts: Counts): Step[] {
 }
 
 /** Nanoseconds to the end without an accepted report; 0 if that is less than half a minute, or unknown. */
-export function silence(counts: Counts): number {
-  const steps = balance(counts);
-  const heard = steps.findLast((step) => step.rate)?.at ?? seconds(counts.from);
+export function silence({ from }: Counts, steps: Step[]): number {
+  const heard = steps.findLast((step) => step.rate)?.at ?? seconds(from);
   const silent = (steps.at(-1)?.at ?? 0) - heard;
   return silent > 30 ? silent * 1e9 : 0;
 }

@@ -62,7 +62,7 @@ function headline(groups: Incident[], { isLive, from, end }: Found, counts: Coun
   const steps = counts && balance(counts);
   const lost = steps?.length ? sum(steps.map((step) => step.lost)) : undefined;
   const total = lost ? `${plural(lost, "report")} lost` : "no reports lost";
-  const silent = counts && silence(counts);
+  const silent = steps && silence(counts, steps);
   // What is lost in silence shows with the next report.
   const losses = !counts || (silent && !lost) ? [] : [lost === undefined ? "lost reports unknown" : total];
   // Without reports, neither quiet nor an incident tells how the network is.
@@ -79,12 +79,11 @@ function headline(groups: Incident[], { isLive, from, end }: Found, counts: Coun
   // The latest of the worst.
   const ranked = [...groups].sort((a, b) => RANK[b.severity]! - RANK[a.severity]!);
   const active = ranked.filter((group) => group.events.some((event) => event.phase === "begin"));
-  const isOne = (kind: string) => groups.filter((group) => group.events.some((event) => event.event === kind)).length;
   const isFault = (group: Incident) => group.severity !== "info" && !LASTING.includes(group.main.event);
   const told = active.find(isFault) ?? ranked.find(isFault) ?? active[0] ?? ranked[0]!;
   const subject = told.main;
   const last = BigInt(subject.last);
-  const moved = isOne("path-change");
+  const moved = groups.filter((group) => group.events.some(({ event }) => event === "path-change")).length;
   const parts = [
     ...silences,
     `${sentence(subject)}, ${subject.phase === "begin" ? "still active" : (subject.phase === "end" ? "ended " : "") + (isLive ? ago(last, now()) : "at " + clock(last))}`,
@@ -148,7 +147,7 @@ export function Now() {
 function Quiet({ found: { from, end }, counts }: { found: Found; counts: Counts | undefined }) {
   const begins = counts?.begun ? `History begins at ${exact(counts.begun)}.` : "No history is stored yet.";
   const isUnknown = counts && !isKept(counts);
-  const quiet = isUnknown ? begins : counts && silence(counts) ? SILENT : "No event in this time range points to a fault.";
+  const quiet = isUnknown ? begins : counts && silence(counts, balance(counts)) ? SILENT : "No event in this time range points to a fault.";
   return (
     <>
       <Empty>
