@@ -58,6 +58,10 @@ pub(super) async fn events(
         },
         None => None,
     };
+    // Behind a past event, only past ones follow, in the order of their ends.
+    let place = after.as_ref().filter(|after| after.event.phase != Phase::Begin);
+    let behind = place.map(|after| (after.event.last, after.id)).filter(|_| wanted.related.is_none());
+    filter.behind = behind;
     let mut events = match wanted.related.as_deref() {
         Some(id) => {
             let mut events = related(&state, id).await?;
@@ -68,15 +72,13 @@ pub(super) async fn events(
             events
         }
         None => {
-            // Behind a past event, only past ones follow, in the order of their ends.
-            let place = after.as_ref().filter(|after| after.event.phase != Phase::Begin);
-            filter.behind = place.map(|after| (after.event.last, after.id));
             let (mut events, mut past) = gather(&state, filter, wanted.active, limit).await?;
             events.append(&mut past);
             events
         }
     };
-    if let Some(after) = after
+    if behind.is_none()
+        && let Some(after) = after
         && let Some(place) = events.iter().position(|view| view.id == after.id)
     {
         events.drain(..=place);

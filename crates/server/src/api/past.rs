@@ -61,9 +61,12 @@ pub(super) fn of_snapshot(
     limits: Limits,
 ) -> Result<Vec<EventView>, QueryError> {
     let mut views: Vec<EventView> = Vec::new();
-    let mut known: HashSet<EventId> = HashSet::new();
     let below =
         filter.behind.map_or(i64::MAX, |(last, _)| i64::try_from(last.0).map_or(i64::MAX, |at| at + 1));
+    let mut known = match filter.behind {
+        Some(_) => with_later_rows(history, below, limits)?,
+        None => HashSet::new(),
+    };
     let (mut reach, mut seen, mut below) = (most.saturating_mul(2).clamp(MIN_ROWS, MAX_ROWS), 0, below);
     // Events are large texts: a probable number is read first, and more if needed.
     while views.len() < most && seen < MAX_ROWS {
@@ -94,21 +97,35 @@ pub(super) fn of_id(
     // events need not be read.
     let sql =
         format!("SELECT first, kind, key FROM events WHERE id IS NULL ORDER BY time DESC LIMIT {MAX_ROWS}");
-    let mut kinds: HashMap<&str, Option<EventKind>> = HashMap::new();
     let rows = history.query(&sql, Limits { rows: MAX_ROWS, ..limits })?.rows;
-    let first = rows.iter().find_map(|row| {
-        let [Cell::Integer(first), Cell::Text(kind), Cell::Text(key)] = row.as_slice() else { return None };
-        let read = || serde_json::from_value(Value::String(kind.clone())).ok();
-        let kind = (*kinds.entry(kind.as_str()).or_insert_with(read))?;
-        let begun = Nanos(u64::try_from(*first).ok()?);
-        (EventId::of(kind, key, begun) == id).then_some(*first)
-    });
-    let Some(first) = first else { return Ok(None) };
+    let Some((_, first)) = ids(&rows).find(|(of_row, _)| *of_row == id) else { return Ok(None) };
     let sql =
         format!("SELECT {COLUMNS} FROM events WHERE time >= {first} AND first = {first} ORDER BY time DESC");
     let mut views = Vec::new();
     take(&history.query(&sql, limits)?.rows, &Filter::default(), usize::MAX, &mut views, &mut HashSet::new());
     Ok(views.into_iter().find(|view| view.id == id))
+}
+
+/// The events that began before a time and have rows from it on: their earlier rows are out of date.
+fn with_later_rows(
+    history: &dyn Snapshot,
+    below: i64,
+    limits: Limits,
+) -> Result<HashSet<EventId>, QueryError> {
+    let sql = format!("SELECT first, kind, key FROM events WHERE time >= {below} AND first < {below}");
+    let rows = history.query(&sql, Limits { rows: MAX_ROWS, ..limits })?.rows;
+    Ok(ids(&rows).map(|(id, _)| id).collect())
+}
+
+/// The ids of events, each with the event's start, from rows of `first`, `kind` and `key`.
+fn ids(rows: &[Vec<Cell>]) -> impl Iterator<Item = (EventId, i64)> {
+    let mut kinds: HashMap<&str, Option<EventKind>> = HashMap::new();
+    rows.iter().filter_map(move |row| {
+        let [Cell::Integer(first), Cell::Text(kind), Cell::Text(key)] = row.as_slice() else { return None };
+        let kind = (*kinds.entry(kind.as_str()).or_insert_with(|| word(kind)))?;
+        let begun = Nanos(u64::try_from(*first).ok()?);
+        Some((EventId::of(kind, key, begun), *first))
+    })
 }
 
 /// The rows of the latest `reach` events that may match and ended before `below`, complete for each time, and
@@ -166,8 +183,9 @@ fn take(
     for rows in rows.chunk_by(|a, b| a.first() == b.first()) {
         let may_be = |row: &&Vec<Cell>| may_be_about(row, filter);
         let mut events: Vec<Event> = rows.iter().filter(may_be).filter_map(|row| event(row)).collect();
-        // The end contains all that the beginning does, also where both are of the same time.
-        events.sort_by_key(|event| (event.phase != Phase::End, Reverse(event.id())));
+        // In the order of pages. The end contains all that the beginning does, also where both are of the same
+        // time.
+        events.sort_by_cached_key(|event| (Reverse(event.id()), event.phase != Phase::End));
         for event in events {
             let id = event.id();
             if !known.insert(id) || !filter.wants(&event) {

@@ -7,6 +7,7 @@ mod gone;
 mod history;
 mod made;
 mod page;
+mod pages;
 mod places;
 mod reports;
 mod restart;
