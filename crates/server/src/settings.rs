@@ -136,11 +136,13 @@ pub struct ApiSettings {
     pub body_seconds: u64,
     /// Maximum time between two requests of a connection, seconds. Default 60.
     pub idle_seconds: u64,
-    /// Maximum time in which a caller reads nothing of an answer, seconds. Default 30.
+    /// Maximum time in which a caller reads nothing of an answer, and by which it may be behind 16,384 bytes
+    /// a second, seconds. Default 30.
     pub unread_seconds: u64,
     /// Maximum time of an SQL query, seconds. Default 10.
     pub query_seconds: u64,
-    /// Maximum memory of an SQL query, bytes. Default 268,435,456.
+    /// Maximum memory of an SQL query, and maximum length of its answer, bytes. Twice as much is for answers
+    /// above 524,288 bytes, of any kind, that are not sent yet. Default 268,435,456.
     pub query_bytes: usize,
     /// Maximum number of rows of the answer to an SQL query. Default 100,000.
     pub query_rows: usize,

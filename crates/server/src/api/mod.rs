@@ -47,6 +47,7 @@ mod summary;
 mod talkers;
 mod tls;
 mod turn;
+mod unsent;
 mod views;
 
 use std::io;

@@ -9,9 +9,11 @@ use axum::routing::{delete, get, post};
 
 use super::problem::Problem;
 use super::shared_answers::SharedAnswers;
+use super::unsent::Unsent;
 use super::{
     Shared, about, between, compress, decode, drops, ecmp, events, flow_history, flow_list, guard, heat, map,
-    openapi, packets, page, query, queue_timeline, reports, shared_answers, stream, summary, talkers, views,
+    openapi, packets, page, query, queue_timeline, reports, shared_answers, stream, summary, talkers, unsent,
+    views,
 };
 
 /// All routes; those that reveal only whether the program works need no token.
@@ -63,6 +65,7 @@ pub(super) fn router(state: Shared) -> Router {
         .route("/api/v1/silences", post(events::silence))
         .route("/api/v1/silences/{number}", delete(events::lift))
         .route_layer(from_fn_with_state(state.clone(), guard::guard_changes));
+    let unsent = Arc::new(Unsent::new(state.settings.query_bytes));
     Router::new()
         .route("/healthz", get(views::health))
         .route("/readyz", get(views::ready))
@@ -74,5 +77,6 @@ pub(super) fn router(state: Shared) -> Router {
         .fallback(page::or_nothing)
         .method_not_allowed_fallback(async || Problem::no_such_method())
         .layer(from_fn(compress::answers))
+        .layer(from_fn_with_state(unsent, unsent::answers))
         .with_state(state)
 }

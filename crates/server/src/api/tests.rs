@@ -14,6 +14,7 @@ mod restart;
 mod rolled_up;
 mod shapes;
 mod shared;
+mod unread;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};

@@ -38,7 +38,8 @@ pub(crate) enum Phase {
 struct State {
     phase: Phase,
     since: Instant,
-    /// Since when the caller has read nothing of the pending bytes; `None` if no bytes are pending.
+    /// Since when the caller has read nothing of the pending bytes, or how far it is behind the least rate;
+    /// `None` if no bytes are pending, or it keeps up.
     unread_since: Option<Instant>,
 }
 
@@ -73,7 +74,7 @@ impl Place {
         now.saturating_duration_since(self.state().since)
     }
 
-    /// Time since the caller last read pending bytes.
+    /// Time since the caller last read pending bytes, or by which it is behind the least rate.
     pub(super) fn unread_for(&self, now: Instant) -> Option<Duration> {
         self.state().unread_since.map(|since| now.saturating_duration_since(since))
     }
@@ -101,10 +102,23 @@ impl Place {
         }
     }
 
-    fn note_write(&self, is_taken: bool) {
+    /// Records an attempt to send bytes at the time `now`. Bytes that are taken make up for the time in which
+    /// the least rate sends them: a few now and then keep no answer in memory.
+    pub(super) fn note_write(&self, written: &Poll<io::Result<usize>>, now: Instant) {
         let mut state = self.state();
-        state.unread_since =
-            if is_taken { None } else { state.unread_since.or_else(|| Some(Instant::now())) };
+        state.unread_since = match written {
+            Poll::Pending => state.unread_since.or(Some(now)),
+            Poll::Ready(Ok(bytes)) => {
+                let made_up = state.unread_since.and_then(|since| since.checked_add(time_of(*bytes)));
+                made_up.filter(|since| *since < now)
+            }
+            Poll::Ready(Err(_)) => None,
+        };
+    }
+
+    /// Records that no bytes are pending.
+    pub(super) fn note_sent(&self) {
+        self.state().unread_since = None;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -147,7 +161,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.place.note_write(written.is_ready());
+        self.place.note_write(&written, Instant::now());
         written
     }
 
@@ -157,7 +171,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
-        self.place.note_write(written.is_ready());
+        self.place.note_write(&written, Instant::now());
         written
     }
 
@@ -167,8 +181,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
-        if flushed.is_pending() {
-            self.place.note_write(false);
+        match flushed {
+            Poll::Pending => self.place.note_write(&Poll::Pending, Instant::now()),
+            Poll::Ready(_) => self.place.note_sent(),
         }
         flushed
     }
@@ -178,5 +193,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     }
 }
 
+/// The time in which a caller has to read that many bytes.
+fn time_of(bytes: usize) -> Duration {
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    Duration::from_nanos(bytes.saturating_mul(1_000_000_000) / LEAST_BYTES_PER_SECOND)
+}
+
+/// The least rate at which a caller has to read its answer.
+const LEAST_BYTES_PER_SECOND: u64 = 16_384;
 /// Time without reading after which a caller counts as slow.
 const SLOW: Duration = Duration::from_secs(1);

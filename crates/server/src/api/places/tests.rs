@@ -1,6 +1,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use super::{Limits, Phase, Place, Places, Reason};
 
@@ -50,6 +51,26 @@ fn the_addresses_of_one_ipv6_network_are_one_peer() {
         places.take(address.parse().unwrap(), Phase::Header).unwrap();
     }
     assert_eq!((held(&places), places.closed(Reason::Peer)), (3, 2));
+}
+
+#[test]
+fn a_caller_that_reads_a_few_bytes_now_and_then_falls_behind_until_all_is_sent() {
+    let begun = Instant::now();
+    let behind = |bytes_per_second: usize| {
+        let place = Place::new(peer(1), Phase::Answer);
+        for second in 0..40 {
+            let now = begun + Duration::from_secs(second);
+            place.note_write(&Poll::Pending, now);
+            place.note_write(&Poll::Ready(Ok(bytes_per_second)), now + Duration::from_secs(1));
+        }
+        (place.unread_for(begun + Duration::from_secs(40)), place)
+    };
+
+    let (trickling, place) = behind(16);
+    assert!(trickling.is_some_and(|time| time > Duration::from_secs(39)), "{trickling:?}");
+    assert_eq!(behind(20_000).0, None);
+    place.note_sent();
+    assert_eq!(place.unread_for(begun + Duration::from_secs(40)), None);
 }
 
 fn places(connections: usize, connections_per_peer: usize) -> Places {
