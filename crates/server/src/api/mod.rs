@@ -55,6 +55,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use inband_model::Names;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -249,9 +250,14 @@ impl Api {
             .enable_io()
             .enable_time()
             .max_blocking_threads(MAX_QUERIES + MAX_OTHERS)
+            .thread_stack_size(STACK_BYTES)
             .build()
             .map_err(ApiError::Start)?;
-        let run = move || runtime.block_on(answer(door, Arc::new(state), stopped));
+        let run = move || {
+            runtime.block_on(answer(door, Arc::new(state), stopped));
+            // A query that cannot be stopped is left behind.
+            runtime.shutdown_timeout(MAX_STOP);
+        };
         let thread = Builder::new().name("answer".to_owned()).spawn(run).map_err(ApiError::Start)?;
         Ok(Api { address, is_secure, stop, thread })
     }
@@ -289,5 +295,9 @@ const MAX_BACKLOG: i32 = 16_384;
 const MAX_QUERIES: usize = 2;
 /// Threads for other work that blocks on a disk.
 const MAX_OTHERS: usize = 2;
+/// The stack of such a thread: SQLite recurses over expressions and patterns.
+const STACK_BYTES: usize = 8 << 20;
+/// Maximum wait for queries at the end.
+const MAX_STOP: Duration = Duration::from_secs(2);
 #[cfg(test)]
 mod tests;

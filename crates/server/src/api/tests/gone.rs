@@ -52,6 +52,57 @@ fn queries_of_callers_that_have_gone_end_and_do_not_pile_up() {
     assert_eq!(archive.most.load(Ordering::SeqCst), 2);
 }
 
+/// An archive whose queries do not end when they are stopped.
+#[derive(Debug, Default)]
+struct Deaf(AtomicBool);
+
+impl Answers for Deaf {
+    fn rows(&self, sql: &str, _: &AtomicBool) -> Vec<Vec<Cell>> {
+        if sql.contains("endless") {
+            self.0.store(true, Ordering::SeqCst);
+            thread::sleep(Duration::from_secs(12));
+        }
+        Vec::new()
+    }
+}
+
+#[test]
+fn a_query_that_goes_on_does_not_keep_the_api_from_stopping() {
+    let archive = Arc::new(Deaf::default());
+    let system = made::start(Arc::clone(&archive));
+    let caller = system.open("post", "/api/v1/query", &[], r#"{"sql": "SELECT endless"}"#);
+    wait_until("it runs", || archive.0.load(Ordering::SeqCst));
+
+    let begun = Instant::now();
+    system._api.stop();
+
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    drop(caller);
+}
+
+/// An archive whose queries take more than 4 MiB of the stack, as patterns with many wildcards do.
+#[derive(Debug)]
+struct Deep;
+
+impl Answers for Deep {
+    fn rows(&self, _: &str, _: &AtomicBool) -> Vec<Vec<Cell>> {
+        assert_eq!(deep(4_096), 4_096);
+        Vec::new()
+    }
+}
+
+#[inline(never)]
+fn deep(kib: usize) -> usize {
+    let room = std::hint::black_box([1_u8; 1_024]);
+    if kib == 0 { 0 } else { deep(kib - 1) + usize::from(room[kib % room.len()]) }
+}
+
+#[test]
+fn a_query_may_take_megabytes_of_the_stack() {
+    let system = made::start(Arc::new(Deep));
+    assert_eq!(system.send("post", "/api/v1/query", &[], r#"{"sql": "SELECT 1"}"#).0, 200);
+}
+
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {
