@@ -44,7 +44,7 @@ pub enum HeatOf {
 /// Counts by step and size class.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Heat {
-    /// Start of the first step.
+    /// Start of the first step. From `totals` and `seconds`, the time range is extended to whole seconds.
     pub from: Exact,
     /// End of the last step.
     pub to: Exact,
@@ -57,7 +57,7 @@ pub struct Heat {
     pub columns: HeatColumns,
     /// Source of the counts: `observations`, which are exact; `totals` or `minutes`, whose sizes are at most
     /// 1.6 % off; or `seconds`, where what does not differ from the rest of its minute is spread evenly over
-    /// the minute.
+    /// the minute. Of a minute that is partly in the time range, an equal part counts.
     pub source: String,
     /// Number of hops counted.
     pub count: u64,

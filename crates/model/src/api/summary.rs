@@ -23,7 +23,8 @@ pub struct SummaryQuestion {
 pub struct Summary {
     /// The collector's current time.
     pub now: Exact,
-    /// Start of the first step.
+    /// Start of the first step. With steps of a second or more, the time range is extended to whole seconds,
+    /// or to whole minutes where history has no `totals` of it.
     pub from: Exact,
     /// End of the time range.
     pub to: Exact,

@@ -11,7 +11,7 @@ use inband_store::{LinkQuestion, QueryError, Sketch, Spread, SpreadQuestion};
 
 use super::Shared;
 use super::asked::Asked;
-use super::history::{self, Past, count, flow_of, number, step, text, within};
+use super::history::{self, Past, count, flow_of, in_whole, number, step, text, within};
 use super::problem::Problem;
 use super::views::json;
 
@@ -19,14 +19,15 @@ pub(super) async fn heat(
     State(state): State<Shared>,
     Asked(question): Asked<HeatQuestion>,
 ) -> Result<Response, Problem> {
-    let range = question.time.resolve(state.read.now().await?)?;
+    let now = state.read.now().await?;
+    let range = question.time.resolve(now)?;
     let step_ns = step(range, question.step, USUAL_STEPS)?;
     let flow = question.flow.as_deref().map(|flow| flow_of("flow", flow)).transpose()?;
     if question.of == HeatOf::Link && (question.node.is_none() || question.interface.is_none()) {
         let what = "of=link needs the node and interface that packets leave".to_owned();
         return Err(Problem::parameter("of", what, "of=link with node and interface"));
     }
-    let find = move |past: &mut Past| find(past, range, step_ns, flow, &question);
+    let find = move |past: &mut Past| find(past, range, step_ns, now, flow, &question);
     Ok(json(&history::ask(&state, find).await?))
 }
 
@@ -34,23 +35,29 @@ fn find(
     past: &mut Past,
     range: TimeRange,
     step_ns: u64,
+    now: Nanos,
     flow: Option<FlowId>,
     question: &HeatQuestion,
 ) -> Result<Heat, QueryError> {
+    let seconds = in_whole(SECOND_NS, range, now);
     let is_long = range.length() >= LONG_NS && flow.is_none();
     let is_of_all = flow.is_none() && place(question).is_empty();
-    let (spread, source) = match question.of {
-        HeatOf::Link => (of_link(past, range, step_ns, flow, question)?, "observations"),
+    let (range, spread, source) = match question.of {
+        HeatOf::Link => (range, of_link(past, range, step_ns, flow, question)?, "observations"),
         of if is_of_all && step_ns >= SECOND_NS && past.has_totals(range) => {
-            (of_totals(past, range, step_ns, of)?, "totals")
+            (seconds, of_totals(past, seconds, step_ns, of)?, "totals")
         }
-        _ if is_long && step_ns >= MINUTE_NS => (of_minutes(past, range, step_ns, question)?, "minutes"),
+        _ if is_long && step_ns >= MINUTE_NS => {
+            (range, of_minutes(past, range, step_ns, now, question)?, "minutes")
+        }
         HeatOf::Latency if is_long && step_ns >= SECOND_NS => {
-            (of_seconds(past, range, step_ns, question)?, "seconds")
+            (seconds, of_seconds(past, seconds, step_ns, now, question)?, "seconds")
         }
-        HeatOf::Latency => (of_hops(past, "hop_latency", range, step_ns, flow, question)?, "observations"),
+        HeatOf::Latency => {
+            (range, of_hops(past, "hop_latency", range, step_ns, flow, question)?, "observations")
+        }
         HeatOf::Occupancy => {
-            (of_hops(past, "queue_occupancy", range, step_ns, flow, question)?, "observations")
+            (range, of_hops(past, "queue_occupancy", range, step_ns, flow, question)?, "observations")
         }
     };
     let mut columns = HeatColumns::default();
@@ -109,11 +116,12 @@ fn of_minutes(
     past: &mut Past,
     range: TimeRange,
     step_ns: u64,
+    now: Nanos,
     question: &HeatQuestion,
 ) -> Result<Spread, QueryError> {
     let sql = format!(
         "SELECT time, latency_sketch, queue_occupancy_max FROM minutes WHERE {}{}",
-        within(of_whole_minutes(range)),
+        within(in_whole(MINUTE_NS, range, Nanos(u64::MAX))),
         place(question)
     );
     let mut spread = Spread::default();
@@ -125,7 +133,7 @@ fn of_minutes(
             HeatOf::Latency => {
                 let sketch = text(&row[1]).and_then(Sketch::parse).unwrap_or_default();
                 for (value, count) in sketch.values() {
-                    let count = since(range.from, minute, count);
+                    let count = part_of_minute(range, now, minute, count);
                     if count > 0 {
                         spread.add(step, value, count);
                     }
@@ -138,15 +146,16 @@ fn of_minutes(
 }
 
 /// From the sketches of seconds that differ from their minutes; the rest of each minute is spread evenly over
-/// it.
+/// it. The time range has whole seconds.
 fn of_seconds(
     past: &mut Past,
     range: TimeRange,
     step_ns: u64,
+    now: Nanos,
     question: &HeatQuestion,
 ) -> Result<Spread, QueryError> {
     let place = place(question);
-    let whole = of_whole_minutes(range);
+    let whole = in_whole(MINUTE_NS, range, Nanos(u64::MAX));
     let mut spread = Spread::default();
     let step_of = |time: u64| u32::try_from((time - range.from.0) / step_ns).unwrap_or(u32::MAX);
     // Counts by minute and size that seconds already contain.
@@ -155,8 +164,8 @@ fn of_seconds(
     for row in past.rows(&sql)? {
         let time = count(&row[0]);
         for (value, count) in text(&row[1]).and_then(Sketch::parse).unwrap_or_default().values() {
-            if time + SECOND_NS > range.from.0 {
-                spread.add(step_of(time.max(range.from.0)), value, count);
+            if range.contains(Nanos(time)) {
+                spread.add(step_of(time), value, count);
             }
             *told.entry((time - time % MINUTE_NS, value)).or_default() += count;
         }
@@ -172,7 +181,7 @@ fn of_seconds(
                 *told -= less;
                 count -= less;
             }
-            count = since(range.from, minute, count);
+            count = part_of_minute(range, now, minute, count);
             for step in 0..steps {
                 let part = count * (step + 1) / steps - count * step / steps;
                 if part > 0 {
@@ -184,17 +193,12 @@ fn of_seconds(
     Ok(spread)
 }
 
-/// A time range from the beginning of its first minute.
-fn of_whole_minutes(range: TimeRange) -> TimeRange {
-    TimeRange { from: Nanos(range.from.0 - range.from.0 % MINUTE_NS), to: range.to }
-}
-
-/// The part of a minute's count from this time on, as if spread evenly over the minute.
-fn since(from: Nanos, minute: u64, count: u64) -> u64 {
-    let before = from.0.saturating_sub(minute).min(MINUTE_NS);
-    let part = u128::from(count) * u128::from(MINUTE_NS - before);
-    let minute = u128::from(MINUTE_NS);
-    u64::try_from((part + minute / 2) / minute).unwrap_or(count)
+/// The part of a minute's count in the time range, as if spread evenly over the minute up to `now`.
+fn part_of_minute(range: TimeRange, now: Nanos, minute: u64, count: u64) -> u64 {
+    let end = (minute + MINUTE_NS).min(now.0).max(minute + 1);
+    let (from, to) = (range.from.0.clamp(minute, end), range.to.0.clamp(minute, end));
+    let (part, whole) = (u128::from(count) * u128::from(to.saturating_sub(from)), u128::from(end - minute));
+    u64::try_from((part + whole / 2) / whole).unwrap_or(count)
 }
 
 /// From hops whose reports also contain the next hop.

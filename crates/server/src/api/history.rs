@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use inband_model::FlowId;
 use inband_model::api::TimeRange;
+use inband_model::{FlowId, Nanos};
 use inband_store::{Cell, Limits, QueryError};
 
 use super::Shared;
@@ -92,6 +92,15 @@ pub(super) async fn ask<T: Send + 'static>(
 pub(super) fn within(range: TimeRange) -> String {
     let clip = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
     format!("time >= {} AND time < {}", clip(range.from.0), clip(range.to.0))
+}
+
+/// A time range extended to whole units, such as minutes; it ends at `now` if its last unit is running.
+pub(super) fn in_whole(unit_ns: u64, range: TimeRange, now: Nanos) -> TimeRange {
+    let end = Nanos(range.to.0.checked_next_multiple_of(unit_ns).unwrap_or(range.to.0));
+    TimeRange {
+        from: Nanos(range.from.0 - range.from.0 % unit_ns),
+        to: if end > now { range.to.max(now) } else { end },
+    }
 }
 
 /// Parses the id of a flow in a path.

@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use axum::extract::State;
 use axum::response::Response;
 use inband_model::api::{Incident, Summary, SummaryColumns, SummaryQuestion, TimeRange};
-use inband_model::{EventView, Names, Phase};
+use inband_model::{EventView, Names, Nanos, Phase};
 use inband_store::QueryError;
 
 use super::Shared;
 use super::asked::Asked;
 use super::events::within as events_within;
-use super::history::{self, Past, count, number, small, step, within};
+use super::history::{self, Past, count, in_whole, number, small, step, within};
 use super::incidents;
 use super::problem::Problem;
 use super::views::json;
@@ -28,9 +28,9 @@ pub(super) async fn summary(
     let range = question.time.resolve(now)?;
     let step_ns = step(range, question.step, USUAL_STEPS)?;
     let events = events_within(&state, range, MAX_EVENTS).await?;
-    let (steps, damage) = match state.archive.is_some() {
-        true => history::ask(&state, move |past| Ok((steps(past, range, step_ns)?, past.damage()))).await?,
-        false => (SummaryColumns::default(), 0),
+    let (range, steps, damage) = match state.archive.is_some() {
+        true => history::ask(&state, move |past| steps(past, range, step_ns, now)).await?,
+        false => (range, SummaryColumns::default(), 0),
     };
     Ok(json(&Summary {
         now: now.into(),
@@ -47,8 +47,14 @@ pub(super) async fn summary(
     }))
 }
 
-/// Key figures by step: from hops for short steps, from `totals` for others, from minutes for long ranges.
-fn steps(past: &mut Past, range: TimeRange, step_ns: u64) -> Result<SummaryColumns, QueryError> {
+/// Key figures by step: from hops for short steps, from `totals` for others, from minutes for long ranges;
+/// the time range that they are of, which has whole seconds or minutes, and the number of damaged parts.
+fn steps(
+    past: &mut Past,
+    range: TimeRange,
+    step_ns: u64,
+    now: Nanos,
+) -> Result<(TimeRange, SummaryColumns, u32), QueryError> {
     let is_long = range.length() > LONG_NS && step_ns >= MINUTE_NS;
     let has_totals = step_ns >= SECOND_NS && past.has_totals(range);
     let (table, columns) = match (has_totals, is_long) {
@@ -63,6 +69,11 @@ fn steps(past: &mut Past, range: TimeRange, step_ns: u64) -> Result<SummaryColum
         (false, false) => ("observations", "count(*) AS n, max(hop_latency) AS l, max(queue_occupancy) AS q"),
     };
     let is_rolled_up = has_totals || is_long;
+    let range = match (has_totals, is_long) {
+        (true, _) => in_whole(SECOND_NS, range, now),
+        (false, true) => in_whole(MINUTE_NS, range, now),
+        (false, false) => range,
+    };
     let sql = format!(
         "SELECT (time - {}) / {step_ns} AS step, {columns} FROM {table} WHERE {} GROUP BY step ORDER BY step",
         range.from.0,
@@ -90,7 +101,7 @@ fn steps(past: &mut Past, range: TimeRange, step_ns: u64) -> Result<SummaryColum
             false => Some(dropped.get(&count(&row[0])).copied().unwrap_or(0)),
         });
     }
-    Ok(steps)
+    Ok((range, steps, past.damage()))
 }
 
 /// Incidents, active first, then latest first.

@@ -9,6 +9,7 @@ mod made;
 mod page;
 mod pages;
 mod places;
+mod ranges;
 mod reports;
 mod restart;
 mod rolled_up;

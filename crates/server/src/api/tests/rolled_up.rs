@@ -7,6 +7,7 @@ use inband_model::Nanos;
 use inband_store::{Cell, Sketch};
 use serde_json::{Value, json};
 
+use super::System;
 use super::made::{self, Answers};
 
 /// A history with only roll-ups: some rows of tables, for any query.
@@ -26,7 +27,10 @@ impl Answers for Left {
 }
 
 fn ask(rows: Vec<(&'static str, Vec<Cell>)>, path: &str) -> Value {
-    let system = made::start(Arc::new(Left(rows)));
+    ask_of(&made::start(Arc::new(Left(rows))), path)
+}
+
+fn ask_of(system: &System, path: &str) -> Value {
     let (status, body) = system.get(path);
     assert_eq!(status, 200, "{body}");
     serde_json::from_str(&body).unwrap()
@@ -100,6 +104,39 @@ fn of_a_minute_in_which_the_time_range_begins_the_part_from_there_on_counts() {
     let expected = [(0, 10), (1, 10), (2, 3), (2, 10)];
     assert_eq!(cells(&by_second), expected, "{by_second}");
     assert_eq!((&by_minute["source"], cells(&by_minute)), (&json!("minutes"), vec![(0, 4), (0, 30)]));
+}
+
+#[test]
+fn of_a_minute_in_which_the_time_range_ends_the_part_up_to_there_counts() {
+    let minute = 60_000_000_000;
+    let last = 60 * minute;
+    let rows = vec![
+        ("minutes", vec![Cell::Integer(last), sketch(&[(1_000, 60), (1_000_000, 9)])]),
+        ("seconds", vec![Cell::Integer(last + 13_000_000_000), sketch(&[(1_000_000, 6)])]),
+        ("seconds", vec![Cell::Integer(last + 53_000_000_000), sketch(&[(1_000_000, 3)])]),
+    ];
+
+    // Twenty seconds of the last minute.
+    let by_second = ask(rows.clone(), "/api/v1/heat?from=60000000000&to=3620000000000&step=10s");
+    let by_minute = ask(rows, "/api/v1/heat?from=60000000000&to=3620000000000&step=1m");
+
+    assert_eq!(cells(&by_second), [(354, 10), (355, 6), (355, 10)], "{by_second}");
+    assert_eq!((&by_minute["source"], cells(&by_minute)), (&json!("minutes"), vec![(59, 3), (59, 20)]));
+}
+
+#[test]
+fn of_the_running_minute_everything_so_far_counts() {
+    let second = 1_000_000_000;
+    let system = made::start(Arc::new(Left(Vec::new())));
+    let now: u64 = ask_of(&system, "/api/v1/about")["now"].as_str().unwrap().parse().unwrap();
+    drop(system);
+    let running = now - now % (60 * second);
+    let rows = vec![("minutes", vec![Cell::Integer(running.cast_signed()), sketch(&[(1_000, 60)])])];
+
+    let to = now + 3 * second;
+    let found = ask(rows, &format!("/api/v1/heat?from={}&to={to}&step=1m", to - 3_600 * second));
+
+    assert_eq!((&found["source"], &found["count"]), (&json!("minutes"), &json!(60)), "{found}");
 }
 
 /// Step and count of each cell.
