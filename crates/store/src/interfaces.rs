@@ -173,11 +173,19 @@ impl History {
         let is_within = is_of_hours || chunk.is_within(question.range);
         let times = if is_within && !is_sampled { None } else { Some(read(columns.time)?) };
         let (nodes, interfaces) = (read(columns.node)?, read(columns.interface)?);
+        let dropped = read(columns.dropped)?;
+        let hop_counts = match columns.hops {
+            Some([_, count]) => Some(read(count)?),
+            None => None,
+        };
+        // The row of a report without hops counts only for the drop that it tells of.
+        let is_of_hops = |row: usize| hop_counts.as_ref().is_none_or(|counts| counts.get(row) != Some(0));
         let is_wanted = |row: usize| {
             let time = times.as_ref().and_then(|times| times.get(row));
             (is_within
                 || time.is_some_and(|time| (question.range.from.0..=question.range.to.0).contains(&time)))
                 && question.node.is_none_or(|node| nodes.get(row) == Some(node.into()))
+                && (is_of_hops(row) || dropped.get(row) == Some(1))
         };
         let mut wanted: Vec<u32> = Vec::with_capacity(rows);
         let mut places: Vec<u32> = Vec::with_capacity(rows);
@@ -189,26 +197,27 @@ impl History {
             return Some(());
         }
         let each = || wanted.iter().map(|row| *row as usize).zip(places.iter().map(|place| *place as usize));
+        let hops = || each().filter(|(row, _)| is_of_hops(*row));
         match &columns.counts {
-            None => each().for_each(|(_, place)| part.sums[place].count += 1),
+            None => hops().for_each(|(_, place)| part.sums[place].count += 1),
             Some(count) => {
                 let counts = read(*count)?;
-                each().for_each(|(row, place)| part.sums[place].count += counts.get(row).unwrap_or(0));
+                hops().for_each(|(row, place)| part.sums[place].count += counts.get(row).unwrap_or(0));
             }
         }
         let longest = read(columns.latency)?;
-        each().for_each(|(row, place)| part.sums[place].max = part.sums[place].max.max(longest.get(row)));
+        hops().for_each(|(row, place)| part.sums[place].max = part.sums[place].max.max(longest.get(row)));
         let depths = read(columns.depth)?;
-        each().for_each(|(row, place)| part.sums[place].depth = part.sums[place].depth.max(depths.get(row)));
+        hops().for_each(|(row, place)| part.sums[place].depth = part.sums[place].depth.max(depths.get(row)));
         let levels = read(columns.utilization)?;
-        each().for_each(|(row, place)| {
+        hops().for_each(|(row, place)| {
             part.sums[place].utilization = part.sums[place].utilization.max(levels.get(row));
         });
-        self.count_drops(chunk, columns, each(), part)?;
+        self.count_drops(chunk, columns, &dropped, hop_counts.as_ref(), each(), part)?;
         match columns.sketch {
             None => {
                 part.cells
-                    .extend(each().filter_map(|(row, place)| Some(cell(place, bucket(longest.get(row)?)))));
+                    .extend(hops().filter_map(|(row, place)| Some(cell(place, bucket(longest.get(row)?)))));
             }
             Some(sketch) => {
                 let is_told = |row: usize| {
@@ -236,19 +245,19 @@ impl History {
         &self,
         chunk: &Chunk,
         columns: &Columns,
+        dropped: &Numbers,
+        hop_counts: Option<&Numbers>,
         rows: impl Iterator<Item = (usize, usize)>,
         part: &mut Part,
     ) -> Option<()> {
-        let dropped = Numbers::of(self.column(chunk, columns.dropped)?)?;
         if dropped.values.iter().all(|dropped| *dropped == 0) {
             return Some(());
         }
-        let Some([index, count]) = columns.hops else {
+        let (Some([index, _]), Some(count)) = (columns.hops, hop_counts) else {
             rows.for_each(|(row, place)| part.sums[place].drops += dropped.get(row).unwrap_or(0));
             return Some(());
         };
-        let (index, count) =
-            (Numbers::of(self.column(chunk, index)?)?, Numbers::of(self.column(chunk, count)?)?);
+        let index = Numbers::of(self.column(chunk, index)?)?;
         // The node that dropped a packet is the last one in its report, or the reporter if it has no hops.
         let is_last = |row: usize| {
             let count = count.get(row);

@@ -66,7 +66,9 @@ fn steps(
             "minutes",
             "sum(count) AS n, max(latency_max) AS l, max(queue_occupancy_max) AS q, sum(dropped) AS d",
         ),
-        (false, false) => ("observations", "count(*) AS n, max(hop_latency) AS l, max(queue_occupancy) AS q"),
+        (false, false) => {
+            ("observations", "count(*) AS n, max(hop_latency) AS l, max(queue_occupancy) AS q, hop_count")
+        }
     };
     let is_rolled_up = has_totals || is_long;
     let range = match (has_totals, is_long) {
@@ -74,34 +76,51 @@ fn steps(
         (false, true) => in_whole(MINUTE_NS, range, now),
         (false, false) => range,
     };
+    let group = if is_rolled_up { "step" } else { "step, hop_count" };
     let sql = format!(
-        "SELECT (time - {}) / {step_ns} AS step, {columns} FROM {table} WHERE {} GROUP BY step ORDER BY step",
+        "SELECT (time - {}) / {step_ns} AS step, {columns} FROM {table} WHERE {} \
+         GROUP BY {group} ORDER BY step",
         range.from.0,
         within(range)
     );
-    let mut dropped: HashMap<u64, u64> = HashMap::new();
-    if !is_rolled_up {
-        // The first row of a report represents the report.
-        let sql = format!(
-            "SELECT (time - {}) / {step_ns} AS step, count(*) AS n FROM observations \
-             WHERE dropped = 1 AND hop_index = 0 AND {} GROUP BY step",
-            range.from.0,
-            within(range)
-        );
-        dropped.extend(past.rows(&sql)?.iter().map(|row| (count(&row[0]), count(&row[1]))));
-    }
+    let dropped = match is_rolled_up {
+        true => HashMap::new(),
+        false => dropped(past, range, step_ns)?,
+    };
     let mut steps = SummaryColumns::default();
     for row in past.rows(&sql)? {
-        steps.step.push(small(&row[0]).unwrap_or(0));
-        steps.hops.push(count(&row[1]));
-        steps.max_latency.push(number(&row[2]));
-        steps.max_occupancy.push(number(&row[3]));
-        steps.drops.push(match is_rolled_up {
-            true => row.get(4).and_then(number),
-            false => Some(dropped.get(&count(&row[0])).copied().unwrap_or(0)),
-        });
+        let step = small(&row[0]).unwrap_or(0);
+        if steps.step.last() != Some(&step) {
+            steps.step.push(step);
+            steps.hops.push(0);
+            steps.max_latency.push(None);
+            steps.max_occupancy.push(None);
+            steps.drops.push(match is_rolled_up {
+                true => row.get(4).and_then(number),
+                false => Some(dropped.get(&step.into()).copied().unwrap_or(0)),
+            });
+        }
+        // The row of a report without hops is no hop.
+        if is_rolled_up || row.get(4).is_some_and(|hops| count(hops) > 0) {
+            let at = steps.step.len() - 1;
+            steps.hops[at] += count(&row[1]);
+            steps.max_latency[at] = steps.max_latency[at].max(number(&row[2]));
+            steps.max_occupancy[at] = steps.max_occupancy[at].max(number(&row[3]));
+        }
     }
     Ok((range, steps, past.damage()))
+}
+
+/// Reports of drops by step, from hops.
+fn dropped(past: &mut Past, range: TimeRange, step_ns: u64) -> Result<HashMap<u64, u64>, QueryError> {
+    // The first row of a report represents the report.
+    let sql = format!(
+        "SELECT (time - {}) / {step_ns} AS step, count(*) AS n FROM observations \
+         WHERE dropped = 1 AND hop_index = 0 AND {} GROUP BY step",
+        range.from.0,
+        within(range)
+    );
+    Ok(past.rows(&sql)?.iter().map(|row| (count(&row[0]), count(&row[1]))).collect())
 }
 
 /// Incidents, active first, then latest first.

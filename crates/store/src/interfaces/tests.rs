@@ -55,16 +55,24 @@ fn interfaces_are_what_sql_says_of_hops_and_what_minutes_and_hours_add_up_to() {
         let folder = Folder::new();
         let store = store(&folder, seed);
         let history = store.history().unwrap();
-        let sql = "SELECT node_id, egress_interface, count(*) AS n, quantile(hop_latency, 0.5) AS p50, \
-                   quantile(hop_latency, 0.99) AS p99, max(hop_latency) AS l, max(queue_occupancy) AS q, \
-                   max(egress_utilization) AS u FROM observations GROUP BY node_id, egress_interface";
-        let rows = history.query(sql, Limits::default()).unwrap().rows;
+        // Reports without a hop count for the drops that they tell of, and for nothing else.
+        let of_hop = |column: &str| format!("iif(hop_count > 0, {column}, NULL)");
+        let latency = of_hop("hop_latency");
+        let sql = format!(
+            "SELECT node_id, egress_interface, sum(hop_count > 0) AS n, quantile({latency}, 0.5) AS p50, \
+             quantile({latency}, 0.99) AS p99, max({latency}) AS l, max({}) AS q, max({}) AS u, \
+             sum(dropped = 1 AND (hop_count = 0 OR hop_index + 1 = hop_count)) AS d FROM observations \
+             WHERE hop_count + dropped > 0 GROUP BY node_id, egress_interface",
+            of_hop("queue_occupancy"),
+            of_hop("egress_utilization")
+        );
+        let rows = history.query(&sql, Limits::default()).unwrap().rows;
         let found = ask(&history, InterfacesOf::Hops, TimeRange::ALL, 1);
         assert_eq!(found.len(), rows.len());
         for row in &rows {
             let small = |cell| number(cell).and_then(|number| u32::try_from(number).ok());
             let sums = found[&(small(&row[0]).unwrap(), small(&row[1]))];
-            assert_eq!(Some(sums.count), number(&row[2]), "{row:?}");
+            assert_eq!((Some(sums.count), Some(sums.drops)), (number(&row[2]), number(&row[8])), "{row:?}");
             assert_eq!(
                 (sums.max, sums.depth, sums.utilization),
                 (number(&row[5]), number(&row[6]), number(&row[7]))
@@ -132,7 +140,7 @@ fn only_the_time_and_the_node_that_are_asked_for_count() {
     let history = store.history().unwrap();
     let (from, to) = (START.0 + 300_000_000_000, START.0 + 600_000_000_000);
     let sql = format!(
-        "SELECT node_id, count(*) AS n FROM observations WHERE time >= {from} AND time <= {to} GROUP BY node_id"
+        "SELECT node_id, sum(hop_count > 0) AS n FROM observations WHERE time >= {from} AND time <= {to} GROUP BY node_id"
     );
     let range = TimeRange { from: inband_model::Nanos(from), to: inband_model::Nanos(to) };
     let all = ask(&history, InterfacesOf::Hops, range, 1);

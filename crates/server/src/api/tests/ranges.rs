@@ -16,7 +16,9 @@ fn a_summary_counts_the_hops_and_drops_between_the_from_and_the_to_that_it_state
     let system = system("summary");
     for (from, to, step) in [
         (500, 999, "1s"),
+        (500, 999, "100ms"),
         (900, 10_900, "1s"),
+        (0, 60_000, "500ms"),
         (0, 60_000, "1s"),
         (250, 3 * HOUR_MS + 123, "5m"),
     ] {
