@@ -68,7 +68,7 @@ pub enum MapForm {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FabricMap {
     /// Start of the time range. Ranges from one minute on are extended to whole minutes; those over two days
-    /// count whole hours.
+    /// to whole hours.
     pub from: Exact,
     /// End of the time range.
     pub to: Exact,

@@ -15,7 +15,7 @@ use inband_store::{Interface, InterfaceSums, InterfacesOf, InterfacesQuestion, Q
 use super::Shared;
 use super::asked::Asked;
 use super::groups;
-use super::history::{self, Past};
+use super::history::{self, Past, in_whole};
 use super::problem::Problem;
 use super::views::json;
 
@@ -96,16 +96,14 @@ fn one_minute_in(range: TimeRange, nodes: usize) -> u64 {
     all.div_ceil(MERGED_NODE_MINUTES).max(1)
 }
 
-/// The measured time range: short ones unchanged, longer ones extended to whole minutes, up to `now`.
+/// The measured time range: short ones unchanged, longer ones extended to whole minutes, and those that are
+/// read from hours alone to whole hours, up to `now`.
 fn measured_range(range: TimeRange, now: Nanos) -> TimeRange {
     if range.length() < LONG_NS {
         return range;
     }
-    let end = Nanos(range.to.0.checked_next_multiple_of(LONG_NS).unwrap_or(range.to.0));
-    TimeRange {
-        from: Nanos(range.from.0 - range.from.0 % LONG_NS),
-        to: if end > now { range.to.max(now) } else { end },
-    }
+    let range = in_whole(LONG_NS, range, now);
+    if range.length() > VERY_LONG_NS { in_whole(HOUR_NS, range, now) } else { range }
 }
 
 fn nodes(

@@ -46,6 +46,27 @@ fn a_heat_map_of_all_counts_the_hops_between_the_from_and_the_to_that_it_states(
     }
 }
 
+#[test]
+fn a_map_counts_the_hops_between_the_from_and_the_to_that_it_states() {
+    let system = system("map");
+    for (from, to, source) in [
+        (500, 20_999, "observations"),
+        (500, 10 * 60_000 + 999, "minutes"),
+        (90_000, 5 * HOUR_MS + 999, "hours and minutes"),
+        // Two days, which are more in whole minutes.
+        (90_500, 90_500 + 48 * HOUR_MS, "hours"),
+        (HOUR_MS / 2, 50 * HOUR_MS, "hours"),
+        (HOUR_MS, 70 * HOUR_MS + HOUR_MS / 2, "hours"),
+    ] {
+        let map = ask(&system, &format!("/api/v1/map?by=reports&{}", range(from, to)));
+        let (hops, drops, _) = counted(&system, &map);
+        assert_eq!(map["source"], source, "{from} to {to}: {map}");
+        let found = (total(&map["nodes"]["reports"]), total(&map["interfaces"]["drops"]));
+        assert_eq!(found, (hops, drops), "{from} to {to}: {map}");
+        assert!(hops > 0 && is_around(&map, from, to), "{map}");
+    }
+}
+
 /// Hops, drop reports and latencies of `observations` in the time range that an answer states.
 fn counted(system: &System, answer: &Value) -> (u64, u64, u64) {
     let (from, to) = (answer["from"].as_str().unwrap(), answer["to"].as_str().unwrap());
