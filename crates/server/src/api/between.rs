@@ -28,7 +28,10 @@ pub(super) async fn link_flows(
     InPath(id): InPath<String>,
     Asked(wanted): Asked<LimitQuestion>,
 ) -> Result<Response, Problem> {
-    let wrong = || Problem::wrong(format!("`{id}` is not the id of a link, such as 1.2-11.3 or 1-11"));
+    let wrong = || {
+        let shown: String = id.chars().take(64).collect();
+        Problem::parameter("id", format!("`{shown}` is not the id of a link"), "such as 1.2-11.3 or 1-11")
+    };
     let link: LinkId = LinkId::parse(&id).ok_or_else(wrong)?;
     let limit = limit(wanted.limit);
     let flows = state.read.flows().await?;
@@ -44,8 +47,8 @@ pub(super) async fn paths(
     State(state): State<Shared>,
     Asked(wanted): Asked<BetweenQuestion>,
 ) -> Result<Response, Problem> {
-    let source = places(&state.names, wanted.source.as_deref())?;
-    let destination = places(&state.names, wanted.destination.as_deref())?;
+    let source = places(&state.names, "source", wanted.source.as_deref())?;
+    let destination = places(&state.names, "destination", wanted.destination.as_deref())?;
     let limit = limit(wanted.limit);
     let flows = state.read.flows().await?;
     let flows = flows.all();
@@ -101,8 +104,8 @@ impl LinkId {
     }
 }
 
-/// The addresses of a place; all addresses if none is named.
-fn places(names: &Names, text: Option<&str>) -> Result<Vec<Prefix>, Problem> {
+/// The addresses of the place in a parameter; all addresses if none is named.
+fn places(names: &Names, parameter: &str, text: Option<&str>) -> Result<Vec<Prefix>, Problem> {
     let Some(text) = text else {
         return Ok(["0.0.0.0/0", "::/0"].into_iter().filter_map(|all| all.parse().ok()).collect());
     };
@@ -111,10 +114,9 @@ fn places(names: &Names, text: Option<&str>) -> Result<Vec<Prefix>, Problem> {
     }
     let named = names.addresses(text);
     if named.is_empty() {
-        let text: String = text.chars().take(64).collect();
-        return Err(Problem::wrong(format!(
-            "`{text}` is no address, no prefix, and no name of a host or subnet"
-        )));
+        let shown: String = text.chars().take(64).collect();
+        let allowed = "an address, a prefix, or the name of a host or subnet";
+        return Err(Problem::parameter(parameter, format!("`{shown}` is no place"), allowed));
     }
     Ok(named)
 }

@@ -23,7 +23,9 @@ use super::views::{json as answer, list};
 async fn filter(state: &Shared, wanted: &EventsQuestion) -> Result<Filter, Problem> {
     let (from, to) = match wanted.time() {
         // Only a start or only an end leaves the other side open.
-        Some(TimeSelection { live: None, at: None, span: None, from, to }) => {
+        Some(TimeSelection { live: None, at: None, span: None, from, to })
+            if from.is_none() || to.is_none() =>
+        {
             (from.map(|time| time.0), to.map(|time| time.0))
         }
         Some(time) => {
@@ -274,7 +276,11 @@ pub(super) async fn lift(
     State(state): State<Shared>,
     Path(number): Path<String>,
 ) -> Result<Response, Problem> {
-    let wrong = |_| Problem::wrong(format!("`{number}` is not the number of a silence"));
+    let shown: String = number.chars().take(64).collect();
+    let wrong = |_| {
+        let what = format!("`{shown}` is not the number of a silence");
+        Problem::parameter("number", what, "a number, as /api/v1/silences has it")
+    };
     let number = number.parse().map_err(wrong)?;
     match state.look(move |sight| sight.collector.lift_silence(number)).await? {
         true => {

@@ -1,5 +1,7 @@
 //! Failed requests, as `application/problem+json`.
 
+use std::error::Error;
+
 use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
@@ -40,7 +42,13 @@ impl Problem {
             StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
             status => status,
         };
-        Self::new(status, error.body_text())
+        let text = error.source().map_or_else(String::new, ToString::to_string);
+        match wrong_key(&text) {
+            Some((name, what, allowed)) if status == StatusCode::BAD_REQUEST => {
+                Self::parameter(name, what, allowed)
+            }
+            _ => Self::new(status, error.body_text()),
+        }
     }
 
     pub(super) fn no_such_method() -> Self {
@@ -97,6 +105,22 @@ impl Problem {
         let error = "the name in the Host header is not this machine's loopback address";
         Self::new(StatusCode::MISDIRECTED_REQUEST, error)
     }
+}
+
+/// The key at fault in a body of JSON, what is wrong, and what is allowed there, from the error of its
+/// deserializer: one of `KEY: WHAT, expected ALLOWED`, ``unknown field `KEY`, expected ALLOWED`` and
+/// ``missing field `KEY` ``.
+fn wrong_key(error: &str) -> Option<(&str, &str, &str)> {
+    let error = error.rsplit_once(" at line ").map_or(error, |(error, _)| error);
+    if let Some(rest) = error.strip_prefix("missing field `") {
+        return Some((rest.split_once('`')?.0, error, "once"));
+    }
+    let (what, allowed) = error.split_once(", expected ")?;
+    let unknown = what.rsplit_once("unknown field `").and_then(|(_, rest)| rest.split_once('`'));
+    let (name, _) = unknown.or_else(|| what.split_once(": "))?;
+    let is_name =
+        !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || "_.[]".contains(letter));
+    is_name.then_some((name, what, allowed))
 }
 
 impl From<Unanswered> for Problem {

@@ -23,6 +23,10 @@ pub(super) async fn query(
     body: Result<Json<SqlQuestion>, JsonRejection>,
 ) -> Result<Response, Problem> {
     let Json(SqlQuestion { sql, integers, format }) = body.map_err(|error| Problem::unreadable(&error))?;
+    // SQLite would read the text up to there alone.
+    if sql.contains('\0') {
+        return Err(Problem::parameter("sql", "a NUL is not allowed in sql", "text without a NUL"));
+    }
     let most = state.settings.query_bytes;
     let write = move |found| Written::new(found, format, integers, most);
     let Written { bytes, media, damage } = answered(&state, sql, write).await?;

@@ -113,11 +113,16 @@ fn integer(cell: &Cell) -> Option<u64> {
 impl Span {
     fn of(wanted: &TalkersQuestion, now: Nanos) -> Result<Self, Problem> {
         let seconds = wanted.seconds.unwrap_or(DEFAULT_SECONDS);
+        if seconds == 0 || seconds > MAX_SECONDS {
+            let what = format!("`{seconds}` is not allowed for seconds");
+            return Err(Problem::parameter("seconds", what, format!("1 to {MAX_SECONDS}")));
+        }
         let step = wanted.step.unwrap_or((seconds / DEFAULT_STEPS).max(1));
-        if seconds == 0 || seconds > MAX_SECONDS || step == 0 || seconds.div_ceil(step.max(1)) > MAX_STEPS {
-            return Err(Problem::wrong(format!(
-                "seconds has to be 1 to {MAX_SECONDS}, and step such that there are at most {MAX_STEPS}"
-            )));
+        let least = seconds.div_ceil(MAX_STEPS);
+        if step < least {
+            let what = format!("`{step}` is not allowed for step");
+            let allowed = format!("at least {least}, so that there are at most {MAX_STEPS} steps");
+            return Err(Problem::parameter("step", what, allowed));
         }
         let until = wanted.until.unwrap_or(now.0);
         let steps = usize::try_from(seconds.div_ceil(step)).unwrap_or(usize::MAX);

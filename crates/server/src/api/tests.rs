@@ -10,6 +10,7 @@ mod page;
 mod pages;
 mod places;
 mod ranges;
+mod refusals;
 mod reports;
 mod restart;
 mod rolled_up;
