@@ -35,7 +35,8 @@ impl Answer {
         let shapes: Vec<Shape> = (0..self.columns.len())
             .map(|column| Shape::of(self.rows.iter().map(|row| &row[column])))
             .collect();
-        let fields = self.columns.iter().zip(&shapes).map(|(name, shape)| shape.field(name).map(Arc::new));
+        let names = self.distinct_columns();
+        let fields = names.iter().zip(&shapes).map(|(name, shape)| shape.field(name).map(Arc::new));
         let schema =
             Type::group_type_builder("answer").with_fields(fields.collect::<Result<_, _>>()?).build()?;
         let compression = Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?);
@@ -167,6 +168,16 @@ mod tests {
                 [Field::Null, Field::Double(3.0), Field::Null, Field::Null],
             ]
         );
+    }
+
+    #[test]
+    fn columns_of_one_name_are_columns_of_their_own_in_a_file() {
+        let columns = ["s", "s", "s_1", "s"].map(str::to_owned).to_vec();
+        let bytes = Answer { columns, ..Answer::default() }.to_parquet().unwrap();
+        let (_folder, reader) = read(&bytes);
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let names: Vec<&str> = (0..4).map(|at| schema.columns()[at].name()).collect();
+        assert_eq!(names, ["s", "s_2", "s_1", "s_3"]);
     }
 
     #[test]

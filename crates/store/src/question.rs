@@ -1,5 +1,7 @@
 //! A question's limits, answer and errors.
 
+use std::collections::HashSet;
+use std::iter;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -35,6 +37,25 @@ pub struct Answer {
     pub rows: Vec<Vec<Cell>>,
     /// What was damaged and left out, and what could not be verified.
     pub findings: Findings,
+}
+
+impl Answer {
+    /// The names of the columns, each once: a further column of one name has a number behind it, such as
+    /// `node_id_1`.
+    #[must_use]
+    pub fn distinct_columns(&self) -> Vec<String> {
+        let given: HashSet<&str> = self.columns.iter().map(String::as_str).collect();
+        let mut taken: HashSet<String> = HashSet::new();
+        let distinct = |name: &String| {
+            let numbered = (1_u32..).map(|number| format!("{name}_{number}"));
+            let numbered = numbered.filter(|name| !given.contains(name.as_str()));
+            let free = iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));
+            let free = free.unwrap_or_default();
+            taken.insert(free.clone());
+            free
+        };
+        self.columns.iter().map(distinct).collect()
+    }
 }
 
 /// A value of an answer.

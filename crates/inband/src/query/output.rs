@@ -31,9 +31,10 @@ pub(super) fn write_table(out: &mut impl Write, answer: &Answer) -> io::Result<(
 
 /// Writes one object per row, its keys in the order of the columns.
 pub(super) fn write_json(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
+    let names = answer.distinct_columns();
     for row in &answer.rows {
         let pair = |(name, cell): (&String, &Cell)| format!("{}:{}", Value::from(name.as_str()), json!(cell));
-        let pairs: Vec<String> = answer.columns.iter().zip(row).map(pair).collect();
+        let pairs: Vec<String> = names.iter().zip(row).map(pair).collect();
         writeln!(out, "{{{}}}", pairs.join(","))?;
     }
     Ok(())

@@ -39,6 +39,13 @@ fn json_lines_keep_numbers_and_nulls() {
 }
 
 #[test]
+fn columns_of_one_name_have_keys_of_their_own_in_json_lines() {
+    let rows = vec![vec![Cell::Integer(1), Cell::Integer(2)]];
+    let answer = Answer { columns: vec!["s".to_owned(); 2], rows, ..Answer::default() };
+    assert_eq!(written(write_json, &answer), "{\"s\":1,\"s_1\":2}\n");
+}
+
+#[test]
 fn csv_quotes_what_would_be_taken_apart() {
     let expected = "node_id,share,key,none\n7,0.5,\"a \"\"b\"\", c\",\n-12,,\"\u{1b}[2J\nü\",\n";
     assert_eq!(written(write_csv, &answer()), expected);

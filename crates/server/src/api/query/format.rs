@@ -124,8 +124,9 @@ fn quoted(text: &str) -> String {
 fn jsonl(text: &mut Text, found: Answer) -> io::Result<()> {
     use io::Write;
 
+    let names = found.distinct_columns();
     for row in found.rows {
-        for (at, (name, cell)) in found.columns.iter().zip(&row).enumerate() {
+        for (at, (name, cell)) in names.iter().zip(&row).enumerate() {
             text.write_all(if at == 0 { b"{" } else { b"," })?;
             serde_json::to_writer(&mut *text, name)?;
             text.write_all(b":")?;

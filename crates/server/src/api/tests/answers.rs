@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::net::UdpSocket;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::System;
 use crate::settings::ApiSettings;
@@ -52,6 +52,18 @@ fn integers_past_2_to_the_53_are_texts_where_that_is_asked_for() {
     let texts = r#"[[9007199254740991,"9007199254740993","-9007199254740993",1.5,"a",null]]"#;
     assert_eq!(ask(",\"integers\":\"text\""), (200, texts.to_owned()));
     assert_eq!(ask(",\"integers\":\"words\"").0, 400);
+}
+
+#[test]
+fn columns_of_one_name_have_keys_of_their_own_in_lines() {
+    let system = System::start("");
+    let ask = |sql: &str| {
+        let body = json!({ "sql": sql, "format": "jsonl" }).to_string();
+        system.send("post", "/api/v1/query", &[], &body)
+    };
+    assert_eq!(ask("SELECT 1 AS s, 2 AS s"), (200, "{\"s\":1,\"s_1\":2}\n".to_owned()));
+    let further = "{\"s\":1,\"s_2\":2,\"s_1\":3,\"s_3\":4}\n";
+    assert_eq!(ask("SELECT 1 AS s, 2 AS s, 3 AS s_1, 4 AS s"), (200, further.to_owned()));
 }
 
 #[test]
