@@ -18,8 +18,10 @@ pub(in crate::api) fn complete(text: &str, caret: Option<u32>, names: &Names) ->
     let begun = if is_open { tokens.pop() } else { None };
     let options = options(&tokens, names);
     let part = begun.as_ref().map_or(String::new(), |token| token.text.to_lowercase());
-    let fits =
-        |option: &CompletionOption| option.text.trim_matches(['"', '\'']).to_lowercase().starts_with(&part);
+    let fits = |option: &CompletionOption| {
+        let value = self::tokens(&option.text).into_iter().next();
+        value.is_some_and(|value| value.text.to_lowercase().starts_with(&part))
+    };
     let error = if text.trim().is_empty() { None } else { parse(text, names).err() };
     Completion {
         from: u32::try_from(begun.map_or(caret, |token| token.from)).unwrap_or(u32::MAX),
@@ -57,13 +59,13 @@ fn option(text: String, about: String) -> CompletionOption {
     CompletionOption { text, about }
 }
 
-/// A value, quoted where the filter needs it.
+/// A value, quoted where the filter needs it, with the quotes that it lacks if possible.
 fn quoted(value: String) -> String {
     let has = |letter| value.contains(letter);
     match tokens(&value).as_slice() {
         [token] if !token.is_quoted => value,
-        _ if has('"') => format!("'{}'", value.replace('\'', "")),
-        _ => format!("\"{value}\""),
+        _ if has('"') && !has('\'') => format!("'{value}'"),
+        _ => format!("\"{}\"", value.replace('"', "\"\"")),
     }
 }
 

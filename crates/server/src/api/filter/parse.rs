@@ -41,7 +41,7 @@ pub(super) fn parse(text: &str, names: &Names) -> Result<Tree, FilterError> {
     }
 }
 
-/// The tokens of a text; an unclosed quote ends with the text.
+/// The tokens of a text. A quote inside a quoted text is doubled; an unclosed one ends with the text.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let letters: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();
@@ -54,9 +54,8 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
                 continue;
             }
             '"' | '\'' => {
-                at += 1 + letters[at + 1..].iter().take_while(|other| *other != letter).count();
-                let text = letters[from + 1..at].iter().collect();
-                at = (at + 1).min(letters.len());
+                let text;
+                (text, at) = quoted(&letters, at);
                 tokens.push(Token { text, from, to: at, is_quoted: true });
                 continue;
             }
@@ -70,6 +69,23 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         tokens.push(Token { text, from, to: at, is_quoted: false });
     }
     tokens
+}
+
+/// The quoted text that begins at a letter, and the place behind it.
+fn quoted(letters: &[char], begin: usize) -> (String, usize) {
+    let quote = letters.get(begin);
+    let (mut text, mut at) = (String::new(), begin + 1);
+    while let Some(letter) = letters.get(at) {
+        at += 1;
+        if Some(letter) == quote {
+            if letters.get(at) != quote {
+                break;
+            }
+            at += 1;
+        }
+        text.push(*letter);
+    }
+    (text, at)
 }
 
 fn is_sign(letter: char) -> bool {

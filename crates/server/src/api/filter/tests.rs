@@ -74,6 +74,27 @@ fn a_filter_goes_on_with_what_its_grammar_allows() {
     }
 }
 
+#[test]
+fn a_name_with_both_kinds_of_quotes_is_offered_as_it_is_accepted() {
+    let name = "spine \"quoted\" and 'single'";
+    let list = format!("[[node]]\nid = 3\nname = {name:?}\n[[node]]\nid = 4\nname = \"\'\'\"\n");
+    let names = Names::new(toml::from_str::<NameList>(&list).unwrap());
+    let texts = |text: &str| -> Vec<String> {
+        complete(text, None, &names).options.into_iter().map(|option| option.text).collect()
+    };
+
+    let offered = "\"spine \"\"quoted\"\" and 'single'\"";
+    assert_eq!(texts("node = "), [offered, "\"\'\'\""]);
+    // The name typed so far, with its quotes doubled or not yet closed.
+    for begun in ["sp", "\"sp", "\"spine \"\"quo", "'spine \"quoted\" and \'\'sin"] {
+        assert_eq!(texts(&format!("node = {begun}")), [offered], "{begun}");
+    }
+    for text in [offered, "'spine \"quoted\" and \'\'single\'\'\'"] {
+        let filter = FlowFilter::parse(&format!("node = {text}"), &names);
+        assert!(passes(&filter.unwrap_or_else(|error| panic!("{text}: {error:?}"))), "{text}");
+    }
+}
+
 fn names() -> Names {
     let text = "[[node]]\nid = 3\nname = 'leaf'\n[[host]]\naddress = '10.0.2.9'\nname = 'db'\n\
                 [[subnet]]\nprefix = '10.9.0.0/16'\nname = 'the lab'\n";
