@@ -65,6 +65,7 @@ pub fn payload(bytes: &[u8], at: usize) -> Result<EthernetPayload, ParseError> {
 ///
 /// # Errors
 /// A truncated VLAN tag, or more than [`MAX_TAGS`].
+#[inline]
 pub fn behind(bytes: &[u8], ethertype: u16, at: usize) -> Result<EthernetPayload, ParseError> {
     if is_vlan(ethertype) { behind_tags(bytes, at) } else { Ok(EthernetPayload { ethertype, at }) }
 }
