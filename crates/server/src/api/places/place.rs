@@ -41,11 +41,13 @@ struct State {
     /// Since when the caller has read nothing of the pending bytes, or how far it is behind the least rate;
     /// `None` if no bytes are pending, or it keeps up.
     unread_since: Option<Instant>,
+    /// Whether bytes of an answer are pending. The answer's body ends before them.
+    is_sending: bool,
 }
 
 impl Place {
     pub(super) fn new(peer: IpAddr, phase: Phase) -> Self {
-        let state = State { phase, since: Instant::now(), unread_since: None };
+        let state = State { phase, since: Instant::now(), unread_since: None, is_sending: false };
         Self { peer, state: Mutex::new(state), end: Notify::new() }
     }
 
@@ -56,7 +58,8 @@ impl Place {
     }
 
     pub(crate) fn phase(&self) -> Phase {
-        self.state().phase
+        let state = self.state();
+        if state.phase == Phase::Idle && state.is_sending { Phase::Answer } else { state.phase }
     }
 
     /// Waits until the caller is evicted.
@@ -97,7 +100,7 @@ impl Place {
 
     fn note_read(&self) {
         let mut state = self.state();
-        if state.phase == Phase::Idle {
+        if state.phase == Phase::Idle && !state.is_sending {
             (state.phase, state.since) = (Phase::Header, Instant::now());
         }
     }
@@ -106,6 +109,7 @@ impl Place {
     /// the least rate sends them: a few now and then keep no answer in memory.
     pub(super) fn note_write(&self, written: &Poll<io::Result<usize>>, now: Instant) {
         let mut state = self.state();
+        state.is_sending = !matches!(written, Poll::Ready(Err(_)));
         state.unread_since = match written {
             Poll::Pending => state.unread_since.or(Some(now)),
             Poll::Ready(Ok(bytes)) => {
@@ -118,7 +122,11 @@ impl Place {
 
     /// Records that no bytes are pending.
     pub(super) fn note_sent(&self) {
-        self.state().unread_since = None;
+        let mut state = self.state();
+        state.unread_since = None;
+        if std::mem::take(&mut state.is_sending) && state.phase == Phase::Idle {
+            state.since = Instant::now();
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -73,6 +73,22 @@ fn a_caller_that_reads_a_few_bytes_now_and_then_falls_behind_until_all_is_sent()
     assert_eq!(place.unread_for(begun + Duration::from_secs(40)), None);
 }
 
+#[test]
+fn a_caller_is_idle_once_its_answer_is_sent() {
+    let place = Place::new(peer(1), Phase::Answer);
+    place.note_write(&Poll::Ready(Ok(1_000)), Instant::now());
+    // The last part of the body is passed on, and waits to be sent.
+    place.enter(Phase::Idle);
+    place.note_write(&Poll::Pending, Instant::now());
+    assert_eq!((place.phase(), place.rank(Instant::now())), (Phase::Answer, None));
+    std::thread::sleep(Duration::from_millis(20));
+    place.note_write(&Poll::Ready(Ok(1_000)), Instant::now());
+    assert_eq!(place.phase(), Phase::Answer);
+    place.note_sent();
+    assert_eq!(place.phase(), Phase::Idle);
+    assert!(place.age(Instant::now()) < Duration::from_millis(20), "idle from then on");
+}
+
 fn places(connections: usize, connections_per_peer: usize) -> Places {
     let long = Duration::from_secs(100);
     let [header, body, idle, unread] = [long; 4];

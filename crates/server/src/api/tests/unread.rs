@@ -56,11 +56,12 @@ fn the_text_of_an_answer_takes_no_more_than_query_bytes() {
     }
 }
 
-/// SQL with that many rows of a million letters each.
-fn megabytes(rows: u32, letter: &str) -> String {
+/// SQL whose answer has that many million letters.
+fn megabytes(millions: u32, letter: &str) -> String {
+    let rows = 5 * millions;
     format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {rows}) \
-         SELECT printf('%.*c', 1000000, {letter}) FROM n"
+         SELECT printf('%.*c', 200000, {letter}) FROM n"
     )
 }
 
