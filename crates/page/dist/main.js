@@ -1271,7 +1271,7 @@ async function learn() {
   } catch {
   }
 }
-var named = (all) => all.filter(([, name]) => name?.trim());
+var named = (all) => all.map(([id, name]) => [id, name?.trim() && name || ""]);
 function nameSilent(all) {
   nodes.value = new Map([...named(all), ...nodes.value]);
 }
@@ -1302,6 +1302,10 @@ async function learnAbout() {
 function depthOf(node2, value) {
   const unit = units.value.get(node2);
   return occupancy(value, bytesOf(unit, value), unit?.queue_unit);
+}
+function depthOfAny(value) {
+  const all = new Set([...nodes.value.keys()].map((node2) => depthOf(node2, value)));
+  return all.size === 1 ? [...all][0] : count(value);
 }
 function permilleOf(node2, value) {
   const full = units.value.get(node2)?.utilization_full;
@@ -1657,12 +1661,11 @@ async function resolve(name) {
   return row ? String(row.flow_id) : null;
 }
 async function found(id, signal) {
-  try {
-    return { ...await ask("flows/" + id, { signal }), isActive: true };
-  } catch (error) {
+  const live = await ask("flows/" + id, { signal }).catch((error) => {
     if (error.status !== 404) throw error;
-  }
-  const { from, to } = range();
+  });
+  const { from, to, isLive } = range();
+  if (live && isLive) return { ...live, isActive: true };
   const read4 = (what) => sql(`SELECT * FROM ${what} ORDER BY time DESC LIMIT 8`, signal).catch(() => []);
   const asked = [`paths WHERE flow_id = ${id} AND time < ${to}`, `observations WHERE ${within(id, from, to)}`];
   const [rows, [last]] = await Promise.all(asked.map(read4));
@@ -1673,7 +1676,7 @@ async function found(id, signal) {
     const until = first2[at - 1]?.time ?? null;
     return { id: id2, path: path.split(" > ").map(hop), since, until, current: false };
   });
-  return { flow: flow && { flow, last_seen: last?.time }, isActive: false, paths };
+  return { flow: live?.flow ?? (flow && { flow, last_seen: last?.time }), isActive: !!live, paths };
 }
 
 // src/keys.ts
@@ -1927,7 +1930,7 @@ function TokenWanted() {
         set({}, true);
       },
       children: [
-        a4("label", { for: "token", children: "The collector requires a token. It is kept until this tab closes, and never put in an address." }),
+        a4("label", { for: "token", children: "The collector requires a token. It is kept until this tab closes." }),
         a4("input", { id: "token", ref: field, type: "password", autocomplete: "off", required: true }),
         a4("button", { children: "Use token" })
       ]
@@ -2417,7 +2420,7 @@ function List2({ groups: groups3 }) {
   useCopy(() => groups3.map((group) => `${count(group.packets)}  ${shown(group.reason)}  ${node(group.node)} ${group.port ?? ""}  check: ${shown(group.check)}`).join("\n"));
   if (!groups3.length) {
     return a4(Empty, { children: [
-      "No drops reported in this time range. Nodes report drops only if configured to; unreported drops are not counted.",
+      "No drops reported in this time range. Nodes report drops only if asked to.",
       " ",
       a4("a", { href: href("/drops", { live: "1d" }), children: "Show the last day" })
     ] });
@@ -3000,7 +3003,7 @@ function Head({ id, of: { flow, isActive } }) {
   if (!isActive) {
     return a4($, { children: [
       a4("h1", { class: "mono", children: flow ? flowText(flow.flow) : `Flow ${id}` }),
-      a4(Empty, { children: "No recent reports of this flow; the data below is from the history." })
+      a4(Empty, { children: "No recent reports of this flow; its history is below." })
     ] });
   }
   const missing = flow.hops_expected === null ? "expected number of hops unknown" : `${plural(flow.hops_expected, "hop")} expected`;
@@ -3084,7 +3087,7 @@ function One({ id, name, time, paths, isCut, isAsked }) {
       a4("p", { children: [
         a4("button", { onClick: toggle, "aria-pressed": compared !== "", title: "v", children: compared ? "End comparison" : "Compare with another packet" }),
         " ",
-        compared === name && "Choose the packet to compare with in the list below, or with the arrow keys.",
+        compared === name && "Choose a packet below, or with the arrow keys.",
         compared && compared !== name && a4($, { children: [
           "Dashed: the packet at ",
           exact(packetTime(compared)),
@@ -8439,7 +8442,7 @@ function Quiet({ found: { from, end }, counts }) {
     from < end && !isUnknown && a4(NotListed, {})
   ] });
 }
-var SILENT = "Without reports no fault can be seen. Check the nodes, and the way to this collector.";
+var SILENT = "Check the nodes and the way to the collector.";
 var NotListed = () => a4("p", { class: "muted", children: [
   "Not listed: new flows and small changes of latency.",
   " ",
@@ -8510,7 +8513,7 @@ function Lines(counts) {
   const upper = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
   const lower = [
     level("Longest hop", latency, duration, "--flow4"),
-    level("Deepest queue, as reported", depth, count, "--flow3"),
+    { ...level("Deepest queue", depth, depthOfAny, "--flow3"), isBinary: true },
     ...highest(drops) ? [level("Reported drops", drops, count, "--flow2")] : []
   ];
   const window2 = { from: seconds(from), to: seconds(to) };
@@ -8539,7 +8542,7 @@ function jsonl(columns3, rows) {
 
 // src/views/query.tsx
 var EXAMPLES = [
-  ["p99 by node and interface, worst first", "SELECT node_id, egress_interface, max(latency_p99) AS p99, max(latency_max) AS longest, sum(count) AS hops\nFROM minutes\nWHERE time > (unixepoch() - 900) * 1000000000\nGROUP BY 1, 2 ORDER BY p99 DESC"],
+  ["p99 by node and interface, worst first", "SELECT node_id, egress_interface, max(latency_p99) AS p99, max(latency_max) AS longest\nFROM minutes\nWHERE time > (unixepoch() - 900) * 1000000000\nGROUP BY 1, 2 ORDER BY p99 DESC"],
   ["latest path changes", "SELECT time, flow_id, source, destination, source_port, path\nFROM paths ORDER BY time DESC LIMIT 50"],
   ["events by kind", "SELECT kind, severity, count(*) AS events, max(time) AS latest\nFROM events GROUP BY 1, 2 ORDER BY events DESC"],
   ["flows in the queues of one node in the last ten seconds", "SELECT egress_interface, flow_id, source, destination, count(*) AS reports, max(queue_occupancy) AS deepest, max(hop_latency) AS longest\nFROM observations\nWHERE time > (unixepoch() - 10) * 1000000000 AND node_id = 1\nGROUP BY 1, 2 ORDER BY deepest DESC LIMIT 50"]
@@ -9074,7 +9077,7 @@ function Shown3({ node: node2, found: found2, isLive }) {
       exact(from),
       " and ",
       exact(to),
-      ". Only watched packets are reported, so the queue was not necessarily empty.",
+      ". Only watched packets are reported; it may not have been empty.",
       " ",
       a4("a", { href: href("/events", { kind: "queue-congestion", live: "1d" }), children: "Congestion of the last day" })
     ] });
@@ -9094,7 +9097,7 @@ function Shown3({ node: node2, found: found2, isLive }) {
       plural(all.length, "reported packet"),
       ".",
       " ",
-      found2.isNodeClock ? "Times: the node's clock, aligned by the report with the least delay." : "Times: arrival at the collector, accurate to about 1 ms; no node clock available.",
+      found2.isNodeClock ? "Times: the node's clock, aligned by the report with the least delay." : "Times: arrival at the collector, to about 1 ms; no clock of the node.",
       " ",
       isLive && `Shown: the last ${writeSpan((to - from) / SECOND * SECOND)}.`,
       " ",
@@ -9556,5 +9559,5 @@ if (isExact() && "any" in AbortSignal) {
   setInterval(() => void (learn(), learnAbout()), 15e3);
   void follow();
 } else {
-  document.getElementById("page").textContent = "This browser is too old for this page. Use Chrome 116, Firefox 135, Safari 18.4 or later.";
+  document.getElementById("page").textContent = "This browser is too old. Use Chrome 116, Firefox 135, Safari 18.4 or later.";
 }

@@ -2,8 +2,8 @@
 
 import { signal } from "@preact/signals";
 import { ask, patience } from "./api";
-import { nameSilent } from "./names";
-import { occupancy } from "./units";
+import { nameSilent, nodes } from "./names";
+import { count, occupancy } from "./units";
 
 interface Unit {
   queue_unit: string | null;
@@ -54,6 +54,12 @@ export async function learnAbout() {
 export function depthOf(node: number, value: number | null): string {
   const unit = units.value.get(node);
   return occupancy(value, bytesOf(unit, value), unit?.queue_unit);
+}
+
+/** The depth of any node's queue, with a unit if it is that of all nodes. */
+export function depthOfAny(value: number | null): string {
+  const all = new Set([...nodes.value.keys()].map((node) => depthOf(node, value)));
+  return all.size === 1 ? [...all][0]! : count(value);
 }
 
 /** The utilisation of a link out of a node, in thousandths; `null` if the node's unit is unknown. */

@@ -52,14 +52,13 @@ export interface FlowFound {
   paths: Taken[];
 }
 
-/** A flow of the present; one that is not active, from the history. */
+/** A flow of the present; one that is not active, and paths of the past, from the history. */
 export async function found(id: string, signal: AbortSignal): Promise<FlowFound> {
-  try {
-    return { ...(await ask("flows/" + id, { signal })), isActive: true };
-  } catch (error: any) {
+  const live = await ask("flows/" + id, { signal }).catch((error) => {
     if (error.status !== 404) throw error;
-  }
-  const { from, to } = range();
+  });
+  const { from, to, isLive } = range();
+  if (live && isLive) return { ...live, isActive: true };
   const read = (what: string) =>
     sql(`SELECT * FROM ${what} ORDER BY time DESC LIMIT 8`, signal).catch(() => []);
   const asked = [`paths WHERE flow_id = ${id} AND time < ${to}`, `observations WHERE ${within(id, from, to)}`];
@@ -72,5 +71,5 @@ export async function found(id: string, signal: AbortSignal): Promise<FlowFound>
     const until = first[at - 1]?.time ?? null;
     return { id, path: path.split(" > ").map(hop), since, until, current: false };
   });
-  return { flow: flow && { flow, last_seen: last?.time }, isActive: false, paths };
+  return { flow: live?.flow ?? (flow && { flow, last_seen: last?.time }), isActive: !!live, paths };
 }

@@ -116,5 +116,5 @@ if (isExact() && "any" in AbortSignal) {
   void follow();
 } else {
   document.getElementById("page")!.textContent =
-    "This browser is too old for this page. Use Chrome 116, Firefox 135, Safari 18.4 or later.";
+    "This browser is too old. Use Chrome 116, Firefox 135, Safari 18.4 or later.";
 }

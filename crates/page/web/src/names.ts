@@ -20,9 +20,9 @@ export async function learn() {
   }
 }
 
-/** Nodes with a name; one of blanks cannot be seen or pressed. */
+/** The names of nodes, empty without one; one of blanks cannot be seen or pressed. */
 const named = (all: [number, string | null][]) =>
-  all.filter(([, name]) => name?.trim()) as [number, string][];
+  all.map(([id, name]): [number, string] => [id, name?.trim() && name || ""]);
 
 /** Takes names from the names file, for nodes that have not reported. */
 export function nameSilent(all: [number, string | null][]) {

@@ -148,7 +148,7 @@ export function TokenWanted() {
         set({}, true);
       }}
     >
-      <label for="token">The collector requires a token. It is kept until this tab closes, and never put in an address.</label>
+      <label for="token">The collector requires a token. It is kept until this tab closes.</label>
       <input id="token" ref={field} type="password" autocomplete="off" required />
       <button>Use token</button>
     </form>

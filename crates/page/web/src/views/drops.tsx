@@ -59,7 +59,7 @@ function List({ groups }: { groups: Group[] }) {
   if (!groups.length) {
     return (
       <Empty>
-        No drops reported in this time range. Nodes report drops only if configured to; unreported drops are not counted.{" "}
+        No drops reported in this time range. Nodes report drops only if asked to.{" "}
         <a href={href("/drops", { live: "1d" })}>Show the last day</a>
       </Empty>
     );

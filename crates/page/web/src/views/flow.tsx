@@ -61,7 +61,7 @@ function Head({ id, of: { flow, isActive } }: { id: string; of: FlowFound }) {
     return (
       <>
         <h1 class="mono">{flow ? flowText(flow.flow) : `Flow ${id}`}</h1>
-        <Empty>No recent reports of this flow; the data below is from the history.</Empty>
+        <Empty>No recent reports of this flow; its history is below.</Empty>
       </>
     );
   }
@@ -165,7 +165,7 @@ function One({ id, name, time, paths, isCut, isAsked }: OneProps) {
             </h2>
             <p>
               <button onClick={toggle} aria-pressed={compared !== ""} title="v">{compared ? "End comparison" : "Compare with another packet"}</button>{" "}
-              {compared === name && "Choose the packet to compare with in the list below, or with the arrow keys."}
+              {compared === name && "Choose a packet below, or with the arrow keys."}
               {compared && compared !== name && <>Dashed: the packet at {exact(packetTime(compared)!)}.</>}
             </p>
             <Waterfall way={way} other={ghost} arrived={time} usually={usually} known={known} />

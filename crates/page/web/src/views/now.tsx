@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 
 import { go, href } from "../address";
+import { depthOfAny } from "../about";
 import { ask, now } from "../api";
 import { useAsk } from "../ask";
 import { type Counts, balance, endOf, isKept, seconds, silence, sum, useCounts } from "../counts";
@@ -161,7 +162,7 @@ function Quiet({ found: { from, end }, counts }: { found: Found; counts: Counts 
   );
 }
 
-const SILENT = "Without reports no fault can be seen. Check the nodes, and the way to this collector.";
+const SILENT = "Check the nodes and the way to the collector.";
 
 const NotListed = () => (
   <p class="muted">
@@ -238,10 +239,9 @@ function Lines(counts: Counts & { heard: Totals | undefined }) {
   };
   const reports: Lane = { name: "Reports", values: rates, write: rate, colour: "--flow1", summary: rates.length ? `${isLive ? "now" : "at the end"} ${rate(rates.at(-1))}, ${count(lost)} lost` : UNKNOWN };
   const upper: Lane[] = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
-  // Nodes count depths in bytes, cells or packets.
   const lower = [
     level("Longest hop", latency!, duration, "--flow4"),
-    level("Deepest queue, as reported", depth!, count, "--flow3"),
+    { ...level("Deepest queue", depth!, depthOfAny, "--flow3"), isBinary: true },
     ...(highest(drops!) ? [level("Reported drops", drops!, count, "--flow2")] : []),
   ];
   const window = { from: seconds(from), to: seconds(to) };

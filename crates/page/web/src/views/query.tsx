@@ -13,7 +13,7 @@ import { exact } from "../time";
 import { UNKNOWN, count, plural, shown } from "../units";
 
 const EXAMPLES: [string, string][] = [
-  ["p99 by node and interface, worst first", "SELECT node_id, egress_interface, max(latency_p99) AS p99, max(latency_max) AS longest, sum(count) AS hops\nFROM minutes\nWHERE time > (unixepoch() - 900) * 1000000000\nGROUP BY 1, 2 ORDER BY p99 DESC"],
+  ["p99 by node and interface, worst first", "SELECT node_id, egress_interface, max(latency_p99) AS p99, max(latency_max) AS longest\nFROM minutes\nWHERE time > (unixepoch() - 900) * 1000000000\nGROUP BY 1, 2 ORDER BY p99 DESC"],
   ["latest path changes", "SELECT time, flow_id, source, destination, source_port, path\nFROM paths ORDER BY time DESC LIMIT 50"],
   ["events by kind", "SELECT kind, severity, count(*) AS events, max(time) AS latest\nFROM events GROUP BY 1, 2 ORDER BY events DESC"],
   ["flows in the queues of one node in the last ten seconds", "SELECT egress_interface, flow_id, source, destination, count(*) AS reports, max(queue_occupancy) AS deepest, max(hop_latency) AS longest\nFROM observations\nWHERE time > (unixepoch() - 10) * 1000000000 AND node_id = 1\nGROUP BY 1, 2 ORDER BY deepest DESC LIMIT 50"],
