@@ -9097,7 +9097,7 @@ function Shown3({ node: node2, found: found2, isLive }) {
       plural(all.length, "reported packet"),
       ".",
       " ",
-      found2.isNodeClock ? "Times: the node's clock, aligned by the report with the least delay." : "Times: arrival at the collector, to about 1 ms; no clock of the node.",
+      found2.isNodeClock ? "Times: the node's clock, aligned by the report with the least delay." : "Times: arrival at the collector, to about 1 ms; no node clock.",
       " ",
       isLive && `Shown: the last ${writeSpan((to - from) / SECOND * SECOND)}.`,
       " ",

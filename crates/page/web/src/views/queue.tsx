@@ -73,7 +73,7 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
     <>
       <p>
         Deepest <strong>{write(deepest.depth)}</strong>, longest wait <strong>{duration(waited[0]?.latency)}</strong>, of {plural(all.length, "reported packet")}.{" "}
-        {found.isNodeClock ? "Times: the node's clock, aligned by the report with the least delay." : "Times: arrival at the collector, to about 1 ms; no clock of the node."}{" "}
+        {found.isNodeClock ? "Times: the node's clock, aligned by the report with the least delay." : "Times: arrival at the collector, to about 1 ms; no node clock."}{" "}
         {isLive && `Shown: the last ${writeSpan((to - from) / SECOND * SECOND)}.`} {found.isCut && "Only the first 40,000 reports are shown; choose a shorter time range."}
       </p>
       {found.episodes.some(({ isTruncated }) => isTruncated) && (
