@@ -2952,8 +2952,8 @@ function Link({ now: now2, then, share, known: known2, other }) {
     ] }),
     a4("td", { class: "number", children: now2 ? write2(now2) : a4("span", { class: "muted", children: "not taken" }) }),
     other && a4("td", { class: "number", children: then ? write2(then) : a4("span", { class: "muted", children: "not taken" }) }),
-    a4("td", { colSpan: 3, class: "muted", children: last !== void 0 ? a4($, { children: [
-      "last used by any flow: ",
+    a4("td", { colSpan: 3, class: "muted", children: last !== void 0 && range().isLive ? a4($, { children: [
+      "last used: ",
       a4(Time, { at: last })
     ] }) : isUnknown ? why : "" })
   ] });

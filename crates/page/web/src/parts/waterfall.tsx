@@ -7,7 +7,7 @@ import { beside } from "../beside";
 import { queuePath } from "../kinds";
 import { node } from "../names";
 import { type LinkKnown, type Piece, type Usual, hopKey, linkKey } from "../packets";
-import { around } from "../range";
+import { around, range } from "../range";
 import { UNKNOWN, count, duration, permille, shown } from "../units";
 import { Time } from "./words";
 
@@ -175,7 +175,7 @@ function Link({ now, then, share, known, other }: Drawn & { now: LinkPiece | und
       </td>
       <td class="number">{now ? write(now) : <span class="muted">not taken</span>}</td>
       {other && <td class="number">{then ? write(then) : <span class="muted">not taken</span>}</td>}
-      <td colSpan={3} class="muted">{last !== undefined ? <>last used by any flow: <Time at={last} /></> : isUnknown ? why : ""}</td>
+      <td colSpan={3} class="muted">{last !== undefined && range().isLive ? <>last used: <Time at={last} /></> : isUnknown ? why : ""}</td>
     </tr>
   );
 }
