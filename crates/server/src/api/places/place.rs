@@ -204,10 +204,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
 /// The time in which a caller has to read that many bytes.
 fn time_of(bytes: usize) -> Duration {
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-    Duration::from_nanos(bytes.saturating_mul(1_000_000_000) / LEAST_BYTES_PER_SECOND)
+    Duration::from_nanos(bytes.saturating_mul(1_000_000_000) / MIN_BYTES_PER_SECOND)
 }
 
-/// The least rate at which a caller has to read its answer.
-const LEAST_BYTES_PER_SECOND: u64 = 16_384;
+/// Minimum rate at which a caller has to read its answer.
+const MIN_BYTES_PER_SECOND: u64 = 16_384;
 /// Time without reading after which a caller counts as slow.
 const SLOW: Duration = Duration::from_secs(1);
