@@ -266,7 +266,8 @@ impl History {
                     if !segment.is_verified() {
                         self.notes.note_unverified(&file.path);
                     }
-                    let groups = Chunk::of_segment(segment).into_iter().map(|chunk| chunk.of_file(number));
+                    let groups = Chunk::of_segment(segment).into_iter().enumerate();
+                    let groups = groups.map(|(index, chunk)| chunk.numbered(number, index));
                     chunks.extend(groups.filter(|chunk| chunk.may_hold_times(range)));
                 }
                 Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
@@ -280,7 +281,7 @@ impl History {
             }
         }
         let in_memory = self.rows_in_memory(table.name).into_iter().enumerate();
-        chunks.extend(in_memory.map(|(number, chunk)| chunk.in_memory(all.len(), number)));
+        chunks.extend(in_memory.map(|(index, chunk)| chunk.numbered(all.len(), index)));
         Ok(chunks)
     }
 

@@ -9,6 +9,7 @@ use inband_model::table::MinuteRow;
 use inband_model::{HopColumns, HopField, Nanos, NodeId, Values};
 
 use crate::mixer::Seed;
+use crate::quantile::rank;
 
 /// A histogram with logarithmic buckets; sketches of several minutes can be merged.
 ///
@@ -59,14 +60,8 @@ impl Sketch {
 
     /// The quantile at a share from 0 to 1, by the nearest rank; `None` without values.
     #[must_use]
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a share of a count is from 0 to that count"
-    )]
     pub fn quantile_at(&self, share: f64) -> Option<u64> {
-        self.at((share * self.count as f64).ceil() as u128)
+        self.at(rank(share, self.count).into())
     }
 
     /// The value at a rank from 1 to the count: of a lower one that of 1, of a higher one the last.

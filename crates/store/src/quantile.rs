@@ -1,14 +1,19 @@
 //! Exact quantiles: the smallest value that at least a share of all values does not exceed.
 
 /// The quantile by nearest rank.
+pub(crate) fn quantile(values: &mut [i64], share: f64) -> Option<i64> {
+    let last = values.len().checked_sub(1)?;
+    let rank = usize::try_from(rank(share, values.len() as u64)).unwrap_or(usize::MAX);
+    Some(*values.select_nth_unstable(rank.saturating_sub(1).min(last)).1)
+}
+
+/// The rank of the quantile at a share from 0 to 1 of so many values, from 1; at 0, it is 0.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "a share of a length is from 0 to that length"
+    reason = "a share of a count is from 0 to that count"
 )]
-pub(crate) fn quantile(values: &mut [i64], share: f64) -> Option<i64> {
-    let last = values.len().checked_sub(1)?;
-    let rank = (share * values.len() as f64).ceil() as usize;
-    Some(*values.select_nth_unstable(rank.saturating_sub(1).min(last)).1)
+pub(crate) fn rank(share: f64, count: u64) -> u64 {
+    (share * count as f64).ceil() as u64
 }

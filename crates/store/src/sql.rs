@@ -167,8 +167,8 @@ fn explain(error: rusqlite::Error, limits: Limits) -> QueryError {
 
 /// SQLite virtual machine steps between two time checks.
 const STEPS_BETWEEN_CHECKS: i32 = 10_000;
-/// Maximum length of a value or row. A function is one step, and `instr` takes the square of it: at this length
-/// about a second. The longest columns of history are a few thousand bytes.
+/// Maximum length of a value or row. A function is one step, and `instr` takes the square of it: at this
+/// length about a second. The longest columns of history are a few thousand bytes.
 const MAX_VALUE_BYTES: i32 = 1 << 18;
 /// Maximum length of a LIKE or GLOB pattern: SQLite calls itself for each wildcard.
 const MAX_PATTERN_BYTES: i32 = 1_000;

@@ -45,7 +45,7 @@ impl Chunk {
     pub(crate) fn of_segment(segment: SegmentReader) -> Vec<Chunk> {
         let segment = Arc::new(segment);
         let chunk = |group| Chunk {
-            number: group as u64,
+            number: 0,
             rows: segment.rows(group),
             source: Part::Group { segment: Arc::clone(&segment), group },
         };
@@ -83,14 +83,10 @@ impl Chunk {
         (0..count).step_by(ROW_GROUP_ROWS).map(chunk).collect()
     }
 
-    /// The chunk with its number among those of file `file` of a snapshot, where no file has 65,536 of them.
-    pub(super) fn of_file(self, file: usize) -> Chunk {
-        Chunk { number: (file as u64) << 16 | self.number & 0xffff, ..self }
-    }
-
-    /// The chunk with its number among those in memory, which follow `files` files.
-    pub(super) fn in_memory(self, files: usize, number: usize) -> Chunk {
-        Chunk { number: ((files as u64) << 16) + number as u64, ..self }
+    /// The chunk with its number in a snapshot: the `index`-th of a file. Those in memory follow the files.
+    pub(super) fn numbered(self, file: usize, index: usize) -> Chunk {
+        // No file has 65,536 of them.
+        Chunk { number: ((file as u64) << 16) + index as u64, ..self }
     }
 
     /// The number of a row in the snapshot, the same whenever the row is read. A chunk has at most 2^24 rows.

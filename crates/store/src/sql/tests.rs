@@ -347,7 +347,7 @@ const QUESTIONS: [&str; 10] = [
     // One scan for each side of OR; rows that both return count once.
     "SELECT count(*), sum(queue_occupancy) FROM TABLE WHERE node_id = 1 OR hop_index = 0 OR source = '10.0.0.1'",
     "SELECT node_id, count(*) FROM TABLE WHERE node_id < 2 OR hop_latency > 900 GROUP BY node_id ORDER BY 1",
-    // What has no counterpart is told by the rows' numbers.
+    // SQLite finds rows without a counterpart by their numbers.
     "SELECT count(*), count(a.time), count(b.time) FROM TABLE a FULL JOIN TABLE b ON a.node_id = b.node_id + 1 AND a.time = b.time",
 ];
 
