@@ -62,8 +62,8 @@ pub(crate) fn find(
     parse(bytes, layers, &location).map(|int| Some((location, int)))
 }
 
-/// As [`find`] behind a DSCP, where there is no shim, or one in a packet to a tunnel's port is not exactly what
-/// a source of 2.1 writes.
+/// As [`find`] behind a DSCP, where there is no shim, or one in a packet to a tunnel's port is not exactly
+/// what a source of 2.1 writes.
 ///
 /// A tunnel endpoint copies the DSCP of the packet inside, and the tunnel's header may begin like a shim.
 #[cold]
