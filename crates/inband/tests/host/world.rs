@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use inband_testkit::widen_backlog;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use crate::traffic::PATIENCE;
+use crate::traffic::{PATIENCE, deliver, udp_pair};
 
 /// Host A, two hops that forward, host B.
 #[derive(Clone, Copy, Debug)]
@@ -113,6 +113,7 @@ impl World {
         world.connect(offloads);
         world.keep_order(number);
         world.settle();
+        world.resolve();
         Some(world)
     }
 
@@ -129,6 +130,16 @@ impl World {
         while !(0..self.names.len()).all(is_settled) {
             assert!(since.elapsed() < PATIENCE, "the devices have no link-local addresses");
             std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Resolves the neighbours on the way from A to B and back; until then few packets wait, and the others
+    /// are dropped.
+    fn resolve(&self) {
+        for (a, b) in [(A4, B4), (A6, B6)] {
+            let (at_a, at_b) = udp_pair(self, a, b);
+            deliver(&at_a, &at_b, b"first");
+            deliver(&at_b, &at_a, b"first");
         }
     }
 
