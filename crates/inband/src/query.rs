@@ -13,7 +13,7 @@ use anyhow::{Context, Error};
 use inband_model::table::{Kind, Shape, shapes};
 use inband_store::{Answer, Cell, Findings, History, Limits, Naming, QueryError, Reader, StoreError};
 
-use self::output::{write_csv, write_json, write_table};
+use self::output::{write_csv, write_table};
 use crate::collect::read_names;
 use crate::failure::Failure;
 use crate::note::note;
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "sql")]
     tables: bool,
     /// Print the statement that creates a view of the observations in another tool
-    #[arg(long, value_name = "TOOL", conflicts_with_all = ["sql", "tables", "check"])]
+    #[arg(long, value_name = "TOOL", conflicts_with_all = ["sql", "tables", "check", "json", "csv"])]
     view: Option<Tool>,
     /// Read every file to its end, and name what is damaged
     #[arg(long, conflicts_with_all = ["sql", "tables"])]
@@ -84,29 +84,22 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let place = Place::of(args)?.store;
         // The tool may run in another directory.
         let root = std::path::absolute(&place).unwrap_or(place);
-        return print(|out| writeln!(out, "{};", reader.view(&root)));
+        return flushed(|out| writeln!(out, "{};", reader.view(&root)));
     }
     if args.check {
         let history = open(&Place::of(args)?.store)?;
         let findings = history.check();
-        print(|out| {
-            writeln!(out, "{} bytes of segments, {} damaged places", history.bytes(), findings.damage.len())
+        let (bytes, damaged) = (history.bytes(), findings.damage.len());
+        print(args, &checked(bytes, damaged), |out, _| {
+            writeln!(out, "{bytes} bytes of segments, {damaged} damaged places")
         })?;
         return tell(&findings, "history is damaged");
     }
     let Some(sql) = args.sql.as_deref().filter(|_| !args.tables) else {
-        return print(|out| match (args.json, args.csv) {
-            (true, _) => write_json(out, &columns(&shapes())),
-            (_, true) => write_csv(out, &columns(&shapes())),
-            _ => out.write_all(tables(&shapes()).as_bytes()),
-        });
+        return print(args, &columns(&shapes()), |out, _| out.write_all(tables(&shapes()).as_bytes()));
     };
     let answer = ask(args, sql)?;
-    print(|out| match (args.json, args.csv) {
-        (true, _) => write_json(out, &answer),
-        (_, true) => write_csv(out, &answer),
-        _ => write_table(out, &answer),
-    })?;
+    print(args, &answer, write_table)?;
     tell(&answer.findings, "history is damaged: the answer lacks what is named above")
 }
 
@@ -194,10 +187,33 @@ impl Config {
     }
 }
 
-fn print(write: impl FnOnce(&mut io::BufWriter<Stdout>) -> io::Result<()>) -> Result<(), Failure> {
+/// Prints an answer in the format that is asked for; `write_text` writes it for people.
+fn print(
+    args: &Args,
+    answer: &Answer,
+    write_text: impl FnOnce(&mut io::BufWriter<Stdout>, &Answer) -> io::Result<()>,
+) -> Result<(), Failure> {
+    flushed(|out| match (args.json, args.csv) {
+        (true, _) => answer.write_json_lines(out),
+        (_, true) => write_csv(out, answer),
+        _ => write_text(out, answer),
+    })
+}
+
+fn flushed(write: impl FnOnce(&mut io::BufWriter<Stdout>) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = io::BufWriter::new(Stdout::new());
     write(&mut out).and_then(|()| out.flush()).context("cannot write the answer")?;
     Ok(())
+}
+
+/// What a check of every file has found.
+fn checked(bytes: u64, damaged: usize) -> Answer {
+    let number = |number: u64| Cell::Integer(i64::try_from(number).unwrap_or(i64::MAX));
+    Answer {
+        columns: ["bytes", "damaged_places"].map(str::to_owned).to_vec(),
+        rows: vec![vec![number(bytes), number(damaged as u64)]],
+        ..Answer::default()
+    }
 }
 
 /// The tables and their columns as text.

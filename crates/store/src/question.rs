@@ -1,6 +1,7 @@
 //! A question's limits, answer and errors.
 
 use std::collections::HashSet;
+use std::io::{self, Write};
 use std::iter;
 use std::time::Duration;
 
@@ -55,6 +56,24 @@ impl Answer {
             free
         };
         self.columns.iter().map(distinct).collect()
+    }
+
+    /// Writes one JSON object for each row, each on its own line, with its keys in the order of the columns.
+    ///
+    /// # Errors
+    /// `out` cannot be written to.
+    pub fn write_json_lines(&self, out: &mut impl Write) -> io::Result<()> {
+        let names = self.distinct_columns();
+        for row in &self.rows {
+            for (at, (name, cell)) in names.iter().zip(row).enumerate() {
+                out.write_all(if at == 0 { b"{" } else { b"," })?;
+                serde_json::to_writer(&mut *out, name)?;
+                out.write_all(b":")?;
+                serde_json::to_writer(&mut *out, cell)?;
+            }
+            out.write_all(b"}\n")?;
+        }
+        Ok(())
     }
 }
 

@@ -1,9 +1,8 @@
-//! Answers as an aligned table, JSON lines or CSV.
+//! Answers as an aligned table or CSV.
 
 use std::io::{self, Write};
 
 use inband_store::{Answer, Cell};
-use serde_json::{Value, json};
 
 /// Writes the rows in aligned columns, numbers to the right.
 pub(super) fn write_table(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
@@ -25,17 +24,6 @@ pub(super) fn write_table(out: &mut impl Write, answer: &Answer) -> io::Result<(
             line.push_str(&text);
         }
         writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
-}
-
-/// Writes one object per row, its keys in the order of the columns.
-pub(super) fn write_json(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
-    let names = answer.distinct_columns();
-    for row in &answer.rows {
-        let pair = |(name, cell): (&String, &Cell)| format!("{}:{}", Value::from(name.as_str()), json!(cell));
-        let pairs: Vec<String> = names.iter().zip(row).map(pair).collect();
-        writeln!(out, "{{{}}}", pairs.join(","))?;
     }
     Ok(())
 }

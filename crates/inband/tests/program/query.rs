@@ -62,12 +62,15 @@ fn damage_gives_3_is_named_on_stderr_and_the_rest_is_answered() {
     let whole = ask(&["--csv", "SELECT count(node_id) AS n FROM observations"]);
     let damaged = ask(&["--csv", "SELECT count(time) AS n FROM observations"]);
     let checked = ask(&["--check"]);
+    let checked_as_json = ask(&["--check", "--json"]);
 
     assert_eq!((whole.code, whole.stdout.as_str(), whole.stderr.as_str()), (0, "n\n10\n", ""));
     assert_eq!((damaged.code, damaged.stdout.as_str()), (3, "n\n0\n"));
     let place = ", row group 0, column time: its checksum is wrong; 10 rows left out\n";
     assert!(damaged.stderr.contains(place), "{}", damaged.stderr);
     assert_eq!((checked.code, checked.stderr.contains(place)), (3, true), "{}", checked.stderr);
+    let row: serde_json::Value = serde_json::from_str(&checked_as_json.stdout).unwrap();
+    assert_eq!((checked_as_json.code, row["damaged_places"].as_u64()), (3, Some(1)), "{checked_as_json:?}");
 }
 
 #[test]
@@ -90,6 +93,7 @@ fn a_wrong_question_gives_2_and_the_nearest_name() {
         );
     }
     assert_eq!(folder.run("query").code, 2);
+    assert_eq!(folder.run("query --store history --view duckdb --json").code, 2);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::problem::Problem;
+use super::problem::{Problem, shown};
 
 /// The parameters of a request; an invalid one is rejected with its name and the allowed values.
 #[derive(Debug)]
@@ -138,11 +138,6 @@ fn bounds(schema: &Value) -> (u64, u64) {
     };
     let bound = |name: &str| schema[name].as_u64();
     (bound("minimum").unwrap_or(0), bound("maximum").unwrap_or(most))
-}
-
-/// A text from the caller, short enough to be returned.
-fn shown(text: &str) -> String {
-    text.chars().take(64).collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use inband_model::{Hop, Names, NodeId, Path, PathId, Prefix};
 
 use super::Shared;
 use super::asked::Asked;
-use super::problem::Problem;
+use super::problem::{Problem, shown};
 use super::views::{MAX_ANSWER, json, list};
 use crate::named::Named;
 
@@ -29,7 +29,7 @@ pub(super) async fn link_flows(
     Asked(wanted): Asked<LimitQuestion>,
 ) -> Result<Response, Problem> {
     let wrong = || {
-        let shown: String = id.chars().take(64).collect();
+        let shown = shown(&id);
         Problem::parameter("id", format!("`{shown}` is not the id of a link"), "such as 1.2-11.3 or 1-11")
     };
     let link: LinkId = LinkId::parse(&id).ok_or_else(wrong)?;
@@ -114,7 +114,7 @@ fn places(names: &Names, parameter: &str, text: Option<&str>) -> Result<Vec<Pref
     }
     let named = names.addresses(text);
     if named.is_empty() {
-        let shown: String = text.chars().take(64).collect();
+        let shown = shown(text);
         let allowed = "an address, a prefix, or the name of a host or subnet";
         return Err(Problem::parameter(parameter, format!("`{shown}` is no place"), allowed));
     }

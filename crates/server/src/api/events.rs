@@ -16,7 +16,7 @@ use super::asked::Asked;
 use super::history::flow_of;
 use super::incidents;
 use super::past::Filter;
-use super::problem::Problem;
+use super::problem::{Problem, shown};
 use super::views::{json as answer, list};
 
 /// The filter of a request's parameters.
@@ -207,7 +207,7 @@ async fn find(state: &Shared, id: EventId) -> Result<Option<EventView>, Problem>
 
 /// Parses the id of an event in a path or parameter.
 fn id(parameter: &str, text: &str) -> Result<EventId, Problem> {
-    let shown: String = text.chars().take(64).collect();
+    let shown = shown(text);
     let wrong = |_| {
         let what = format!("`{shown}` is not the id of an event");
         Problem::parameter(parameter, what, "an id as /api/v1/events has it")
@@ -276,7 +276,7 @@ pub(super) async fn lift(
     State(state): State<Shared>,
     Path(number): Path<String>,
 ) -> Result<Response, Problem> {
-    let shown: String = number.chars().take(64).collect();
+    let shown = shown(&number);
     let wrong = |_| {
         let what = format!("`{shown}` is not the number of a silence");
         Problem::parameter("number", what, "a number, as /api/v1/silences has it")

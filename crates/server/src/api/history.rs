@@ -8,7 +8,7 @@ use inband_model::{FlowId, Nanos};
 use inband_store::{Cell, Limits, QueryError};
 
 use super::Shared;
-use super::problem::Problem;
+use super::problem::{Problem, shown};
 use super::turn::turn;
 use crate::archive::Snapshot;
 
@@ -112,7 +112,7 @@ pub(super) fn flow_id(text: &str) -> Result<FlowId, Problem> {
 pub(super) fn flow_of(parameter: &str, text: &str) -> Result<FlowId, Problem> {
     let number: Result<i64, _> = text.parse();
     let id = number.ok().and_then(|number| u64::try_from(number).ok()).map(FlowId);
-    let shown: String = text.chars().take(64).collect();
+    let shown = shown(text);
     id.ok_or_else(|| {
         Problem::parameter(
             parameter,

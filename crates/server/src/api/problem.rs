@@ -30,7 +30,7 @@ impl Problem {
 
     /// A parameter is invalid; `allowed` describes the allowed values.
     pub(super) fn parameter(name: &str, error: impl Into<String>, allowed: impl Into<String>) -> Self {
-        let (parameter, allowed) = (name.chars().take(64).collect(), allowed.into());
+        let (parameter, allowed) = (shown(name), allowed.into());
         let error = format!("{}; allowed: {allowed}", error.into());
         Self { parameter: Some(parameter), allowed: Some(allowed), ..Self::wrong(error) }
     }
@@ -121,6 +121,11 @@ fn wrong_key(error: &str) -> Option<(&str, &str, &str)> {
     let is_name =
         !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || "_.[]".contains(letter));
     is_name.then_some((name, what, allowed))
+}
+
+/// A text from the caller, short enough to be returned.
+pub(super) fn shown(text: &str) -> String {
+    text.chars().take(64).collect()
 }
 
 impl From<Unanswered> for Problem {

@@ -19,7 +19,7 @@ use super::Shared;
 use super::asked::Asked;
 use super::events::event_of;
 use super::history::{self, Past, count, number, small, text};
-use super::problem::Problem;
+use super::problem::{Problem, shown};
 use super::views::json;
 
 /// Datagrams whose bytes are kept, latest first.
@@ -122,7 +122,7 @@ fn reports_of(view: &EventView) -> TimeRange {
 }
 
 fn part(name: &str, text: &str, most: u32) -> Result<u32, Problem> {
-    let shown: String = text.chars().take(64).collect();
+    let shown = shown(text);
     let wrong = || {
         Problem::parameter(
             name,

@@ -1,6 +1,6 @@
 use inband_store::{Answer, Cell};
 
-use super::{write_csv, write_json, write_table};
+use super::{write_csv, write_table};
 
 fn answer() -> Answer {
     Answer {
@@ -31,7 +31,7 @@ node_id  share  key           none
 
 #[test]
 fn json_lines_keep_numbers_and_nulls() {
-    let text = written(write_json, &answer());
+    let text = written(|out, answer| answer.write_json_lines(out), &answer());
     let values: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(values[0], serde_json::json!({"node_id": 7, "share": 0.5, "key": "a \"b\", c", "none": null}));
@@ -42,7 +42,7 @@ fn json_lines_keep_numbers_and_nulls() {
 fn columns_of_one_name_have_keys_of_their_own_in_json_lines() {
     let rows = vec![vec![Cell::Integer(1), Cell::Integer(2)]];
     let answer = Answer { columns: vec!["s".to_owned(); 2], rows, ..Answer::default() };
-    assert_eq!(written(write_json, &answer), "{\"s\":1,\"s_1\":2}\n");
+    assert_eq!(written(|out, answer| answer.write_json_lines(out), &answer), "{\"s\":1,\"s_1\":2}\n");
 }
 
 #[test]
@@ -56,5 +56,5 @@ fn an_answer_without_rows_still_names_its_columns() {
     let answer = Answer { rows: Vec::new(), ..answer() };
     assert_eq!(written(write_table, &answer), "node_id  share  key  none\n");
     assert_eq!(written(write_csv, &answer), "node_id,share,key,none\n");
-    assert_eq!(written(write_json, &answer), "");
+    assert_eq!(written(|out, answer| answer.write_json_lines(out), &answer), "");
 }

@@ -42,7 +42,7 @@ impl Written {
             SqlFormat::Json => (JSON, None, json(&mut text, found)),
             SqlFormat::Columns => (JSON, None, columns(&mut text, found)),
             SqlFormat::Csv => (CSV, damage, csv(&mut text, found)),
-            SqlFormat::Jsonl | SqlFormat::Parquet => (JSONL, damage, jsonl(&mut text, found)),
+            SqlFormat::Jsonl | SqlFormat::Parquet => (JSONL, damage, found.write_json_lines(&mut text)),
         };
         // Nothing else fails where text is written to memory.
         written.map_err(|_| QueryError::Memory(most))?;
@@ -119,22 +119,6 @@ fn csv(text: &mut Text, found: Answer) -> io::Result<()> {
 fn quoted(text: &str) -> String {
     let apostrophe = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
     format!("\"{apostrophe}{}\"", text.replace('"', "\"\""))
-}
-
-fn jsonl(text: &mut Text, found: Answer) -> io::Result<()> {
-    use io::Write;
-
-    let names = found.distinct_columns();
-    for row in found.rows {
-        for (at, (name, cell)) in names.iter().zip(&row).enumerate() {
-            text.write_all(if at == 0 { b"{" } else { b"," })?;
-            serde_json::to_writer(&mut *text, name)?;
-            text.write_all(b":")?;
-            serde_json::to_writer(&mut *text, cell)?;
-        }
-        text.write_all(b"}\n")?;
-    }
-    Ok(())
 }
 
 /// Turns an integer that a double does not hold exactly into text.
