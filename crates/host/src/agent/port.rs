@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use inband_linux::bpf;
 use inband_linux::device::Device;
 use inband_linux::netlink::Netlink;
 use inband_node::config::Mode;
@@ -35,25 +36,22 @@ pub(super) struct Port {
 }
 
 impl Port {
-    /// Attaches the programs to `device`: first the sink, last the one that steers packets to the source.
-    pub(super) fn open(device: Device, id: u16, plan: &Plan, kernel: &mut Kernel) -> Result<Self, HostError> {
+    /// A port of `device`, with no program but the sink that the device may still have.
+    pub(super) fn new(device: Device, id: u16, plan: &Plan, sink: Option<OwnedFd>) -> Self {
         let asks = plan.node.source.instructions.bitmap().contains(Instructions::EGRESS_UTILIZATION);
         let load = asks.then(|| Load::of(&device.name));
-        let mut port = Self { device, id, shim: None, steer: None, source: None, sink: None, load };
-        match port.connect(plan, kernel) {
-            Ok(()) => Ok(port),
-            Err(error) => {
-                kernel.keeper.forget(port.device.index);
-                port.close(kernel)?;
-                Err(error)
-            }
-        }
+        Self { device, id, shim: None, steer: None, source: None, sink, load }
     }
 
-    fn connect(&mut self, plan: &Plan, kernel: &mut Kernel) -> Result<(), HostError> {
+    /// Attaches the programs: first the sink, last the one that steers packets to the source.
+    pub(super) fn connect(&mut self, plan: &Plan, kernel: &mut Kernel) -> Result<(), HostError> {
         let device = self.device.index;
         self.configure(plan, &mut kernel.programs)?;
-        self.sink = Some(kernel.keeper.attach_sink(&mut kernel.programs, device)?);
+        match &self.sink {
+            // A device has a program once at most.
+            Some(sink) => kernel.keeper.hold(device, sink.as_fd())?,
+            None => self.sink = Some(kernel.keeper.attach_sink(&mut kernel.programs, device)?),
+        }
         // Postcards do not change packets.
         if plan.node.source.mode != Mode::Xd {
             self.open_shim(plan, kernel)?;
@@ -188,6 +186,13 @@ pub(super) struct RetiredSink {
 }
 
 impl RetiredSink {
+    /// The link of the sink, unless its device is gone.
+    pub(super) fn take(&mut self) -> Option<OwnedFd> {
+        let sink = self.sink.take()?;
+        let is_attached = bpf::interface(sink.as_fd()).is_ok_and(|device| device == Some(self.device));
+        is_attached.then_some(sink)
+    }
+
     /// Detaches the sink.
     pub(super) fn close(self, kernel: &mut Kernel) -> Result<(), HostError> {
         drop(self.sink);

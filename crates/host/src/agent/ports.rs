@@ -53,8 +53,7 @@ impl Ports {
         control: &mut Control,
     ) -> Result<(), HostError> {
         for (device, id) in &plan.devices {
-            self.ports.push(Port::open(device.clone(), *id, plan, kernel)?);
-            control.open_gate(device)?;
+            self.ports.push(open(device, *id, plan, kernel, control, &mut None)?);
         }
         Ok(())
     }
@@ -135,7 +134,9 @@ impl Ports {
             if self.ports.iter().any(|port| port.is_of(device, *id)) {
                 continue;
             }
-            let opened = open_with_gate(device, *id, plan, kernel, control);
+            let mut retired = self.retired.extract_if(.., |retired| retired.device == device.index).next();
+            let opened = open(device, *id, plan, kernel, control, &mut retired);
+            self.retired.extend(retired);
             let name = &device.name;
             let (note, failure) = match &opened {
                 Ok(_) => (format!("INT on {name}"), None),
@@ -145,10 +146,6 @@ impl Ports {
             // The same failure is reported once, whatever the number of attempts.
             if failure.is_none() || self.failed.get(&device.index) != failure.as_ref() {
                 notes.tell(note);
-            }
-            if opened.is_ok() {
-                // Another sink has replaced it.
-                self.retired.retain(|retired| retired.device != device.index);
             }
             self.failed.remove(&device.index);
             self.failed.extend(failure.map(|failure| (device.index, failure)));
@@ -198,21 +195,25 @@ impl Ports {
     }
 }
 
-/// Opens a port, and the sockets where other agents ask; if either fails, neither stays.
-fn open_with_gate(
+/// Opens a port, with the sink that was kept for its device if there is one, and the sockets where other agents
+/// ask. If either fails, neither stays, and the sink is kept as before.
+fn open(
     device: &Device,
     id: u16,
     plan: &Plan,
     kernel: &mut Kernel,
     control: &mut Control,
+    retired: &mut Option<RetiredSink>,
 ) -> Result<Port, HostError> {
-    let port = Port::open(device.clone(), id, plan, kernel)?;
-    match control.open_gate(device) {
-        Ok(()) => Ok(port),
-        Err(error) => {
-            kernel.keeper.forget(device.index);
-            port.close(kernel)?;
-            Err(error)
-        }
+    let until = retired.as_ref().map(|retired| retired.until);
+    let sink = retired.take().and_then(|mut retired| retired.take());
+    let mut port = Port::new(device.clone(), id, plan, sink);
+    let opened = port.connect(plan, kernel).and_then(|()| control.open_gate(device));
+    let Err(error) = opened else { return Ok(port) };
+    kernel.keeper.forget(device.index);
+    match until {
+        Some(until) => *retired = Some(port.retire(until, kernel)?),
+        None => port.close(kernel)?,
     }
+    Err(error)
 }

@@ -35,6 +35,24 @@ fn a_device_with_another_name_takes_int_out_until_leases_are_over() {
 }
 
 #[test]
+fn a_device_that_gets_its_name_back_before_leases_are_over_has_int_at_once() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some((a, mut b)) = agents(&world, &domain("dscp")) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    talk(&at_a, &at_b, WHILE);
+
+    world.ip(Place::B, "link set dc name uplink");
+    assert_eq!(b.next_message(), "no INT on dc any more\n");
+    world.ip(Place::B, "link set uplink name dc");
+    talk(&at_a, &at_b, WHILE);
+
+    assert_eq!(b.next_message(), "INT on dc\n");
+    let (a, b) = (a.stop(), b.stop());
+    assert!(count(&a, "started") > 500, "{a} {b}");
+    assert_eq!(count(&a, "started"), count(&b, "stripped"), "{a} {b}");
+}
+
+#[test]
 fn a_device_that_is_taken_off_the_list_takes_int_out_until_leases_are_over() {
     for lease in [true, false] {
         let Some(world) = World::new(Offloads::On) else { return };
