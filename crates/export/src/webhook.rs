@@ -102,7 +102,11 @@ impl Webhook {
             events.push(event);
         }
         // One by one: the end of an event may follow its beginning in the same message.
-        let events: Vec<_> = events.into_iter().map(|event| self.told.take(*event)).collect();
+        let told = |event: Box<Event>| match self.format.kind {
+            WebhookKind::Alertmanager => self.told.take(*event),
+            WebhookKind::Json => *event,
+        };
+        let events: Vec<_> = events.into_iter().map(told).collect();
         let Work { tally, ending, .. } = &self.work;
         let body = self.format.body(&events, now_ns());
         self.retry.deliver(events.len() as u64, tally, ending, |left| self.poster.post(&body, left));

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The current file and the rotated ones; or stdout.
@@ -53,6 +54,7 @@ impl Files {
 
 impl Rotated {
     fn append(&mut self, lines: &[u8], ends: &[usize]) -> (usize, Option<io::Error>) {
+        self.look();
         let (mut start, mut written) = (0, 0);
         while written < ends.len() {
             if self.bytes > 0
@@ -71,6 +73,19 @@ impl Rotated {
             (start, written) = (end, written + more);
         }
         (written, None)
+    }
+
+    /// Checks whether another program has moved, removed or cut the file, and opens a new one if needed.
+    fn look(&mut self) {
+        let Some(Ok(held)) = self.file.as_ref().map(File::metadata) else { return };
+        let is_held = |named: fs::Metadata| (named.dev(), named.ino()) == (held.dev(), held.ino());
+        if !fs::metadata(&self.path).is_ok_and(is_held) {
+            (self.file, self.bytes) = (None, 0);
+            // An error occurs again when the lines are written.
+            let _ = self.open();
+        } else if held.is_file() {
+            self.bytes = held.len();
+        }
     }
 
     /// Bytes that still fit into the file.

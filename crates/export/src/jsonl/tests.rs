@@ -78,6 +78,25 @@ fn a_file_that_cannot_be_opened_after_the_rotation_is_not_rotated_again() {
 }
 
 #[test]
+fn a_file_that_another_program_moves_removes_or_cuts_takes_no_further_line_along() {
+    let folder = Folder::new();
+    let (path, moved) = (folder.path("out"), folder.path("moved"));
+    let mut files = Files::open(&path, 10, 3).unwrap();
+    let mut append = |line: &[u8]| assert_eq!(files.append(line, &[line.len()]).0, 1);
+    append(b"123\n");
+    fs::rename(&path, &moved).unwrap();
+    append(b"456\n");
+    assert_eq!((fs::read(&moved).unwrap(), fs::read(&path).unwrap()), (b"123\n".into(), b"456\n".into()));
+    fs::remove_file(&path).unwrap();
+    append(b"12345678\n");
+    assert_eq!(fs::read(&path).unwrap(), b"12345678\n");
+    // Now it has room again.
+    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
+    append(b"789\n");
+    assert_eq!((fs::read(&path).unwrap(), folder.path("out.1").exists()), (b"789\n".into(), false));
+}
+
+#[test]
 fn half_a_line_that_a_crash_has_left_is_not_joined_with_the_next() {
     let folder = Folder::new();
     let path = folder.path("out");

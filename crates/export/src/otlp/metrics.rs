@@ -59,11 +59,21 @@ fn of_families(families: &[Family], started_ns: u64, now_ns: u64) -> Vec<Metric>
     let metric = |family: &Family| Metric {
         name: family.name.to_owned(),
         description: family.help.to_owned(),
-        unit: if family.name.contains("_seconds") { "s" } else { "1" }.to_owned(),
+        unit: unit(family.name).to_owned(),
         data: Some(data(family, started_ns, now_ns)),
         ..Metric::default()
     };
     families.iter().filter(|family| !family.samples.is_empty()).map(metric).collect()
+}
+
+/// The unit in the name of a metric, as UCUM writes it.
+fn unit(name: &str) -> &'static str {
+    let is = |unit: &str| name.split('_').any(|word| word == unit);
+    match () {
+        () if is("seconds") => "s",
+        () if is("bytes") => "By",
+        () => "1",
+    }
 }
 
 fn data(family: &Family, started_ns: u64, now_ns: u64) -> Data {

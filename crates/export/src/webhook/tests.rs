@@ -35,6 +35,24 @@ fn events_arrive_as_the_api_shows_them() {
 }
 
 #[test]
+fn an_event_that_is_less_severe_at_its_end_is_sent_with_either_severity() {
+    let server = Server::start("127.0.0.1:0", &[]);
+    let mut hook = Hook::to(&server, quick());
+    let begin = event(1, Phase::Begin);
+    let severity = inband_model::Severity::Info;
+    hook.tell(&begin);
+    hook.wait_for(|ledger| ledger.exported == 1);
+    hook.tell(&Event { phase: Phase::End, severity, ..begin.clone() });
+    hook.wait_for(|ledger| ledger.exported == 2);
+
+    let severity_of = |at: usize| {
+        let body: Value = serde_json::from_slice(&server.taken()[at].body).unwrap();
+        body["events"][0]["severity"].clone()
+    };
+    assert_eq!((severity_of(0), severity_of(1)), (json!("warning"), json!("info")));
+}
+
+#[test]
 fn alertmanager_gets_alerts_that_begin_and_end_under_the_same_labels() {
     let server = Server::start("127.0.0.1:0", &[]);
     let kind = WebhookKind::Alertmanager;

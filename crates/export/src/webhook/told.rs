@@ -1,4 +1,4 @@
-//! The active events that are sent.
+//! The active events that are sent to Alertmanager.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ pub(super) struct Told {
 impl Told {
     /// Records an event that is about to be sent, even if it is not accepted: active events are repeated.
     ///
-    /// Returns it with the severity under which its beginning was sent: to Alertmanager, a different severity
-    /// is a different alert, and the first would never end.
+    /// Returns it with the severity under which its beginning was sent: an alert of a different severity is a
+    /// different alert, and the first would never end.
     pub(super) fn take(&mut self, mut event: Event) -> Event {
         if let Some(begun) = self.going_on.get(&event.id()).filter(|_| event.phase == Phase::End) {
             event.severity = begun.severity;
