@@ -160,7 +160,8 @@ impl Port {
         self.retire(0, kernel)?.close(kernel)
     }
 
-    /// Removes the shim and detaches everything but the sink, which stays until `until`, nanoseconds of the monotonic clock.
+    /// Removes the shim and detaches everything but the sink, which stays until `until`, nanoseconds of the
+    /// monotonic clock.
     ///
     /// The guard must have released it before.
     pub(super) fn retire(mut self, until: u64, kernel: &mut Kernel) -> Result<RetiredSink, HostError> {

@@ -195,8 +195,8 @@ impl Ports {
     }
 }
 
-/// Opens a port, with the sink that was kept for its device if there is one, and the sockets where other agents
-/// ask. If either fails, neither stays, and the sink is kept as before.
+/// Opens a port, with the sink that was kept for its device if there is one, and the sockets where other
+/// agents ask. If either fails, neither stays, and the sink is kept as before.
 fn open(
     device: &Device,
     id: u16,
