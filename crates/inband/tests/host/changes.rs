@@ -5,10 +5,9 @@ use std::io::{Read, Write};
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
 use crate::agent::{Agent, Domain};
 use crate::pins::{BpfFs, remove};
+use crate::tally::{count, status_of_now};
 use crate::traffic::{bytes, connect, deliver, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
@@ -62,7 +61,7 @@ fn a_dscp_that_is_cleared_in_a_running_flow_ends_int_within_a_lease() {
     }
     let (with_int, last) = receive_for(&at_a, &at_b, Instant::now(), 2 * WHILE);
 
-    let status = status(&world);
+    let status = status_of_now(&world, Place::A);
     assert_eq!(status["states"]["probes_lost"], 1, "{status}");
     let (a, b) = (a.stop(), b.stop());
     assert!(last < LEASE + Duration::from_millis(100), "{last:?} {a}");
@@ -146,15 +145,4 @@ fn agents(world: &World, domain: &Domain) -> Option<(Agent, Agent)> {
 fn leave(world: &World) {
     remove(world, Place::A);
     remove(world, Place::B);
-}
-
-fn status(world: &World) -> Value {
-    std::thread::sleep(Duration::from_millis(1_100));
-    let mut command = world.command(Place::A, env!("CARGO_BIN_EXE_inband"));
-    let output = command.args(["host", "status", "--json"]).output().unwrap();
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-fn count(tally: &Value, outcome: &str) -> u64 {
-    tally["outcomes"][outcome].as_u64().unwrap()
 }

@@ -117,7 +117,7 @@ fn drops_in_containers_are_reported_where_the_settings_name_their_namespaces() {
 }
 
 #[test]
-fn a_connection_that_ends_well_has_no_drops_and_data_after_its_end_are_one() {
+fn a_connection_that_ends_well_has_no_drops_and_data_after_its_end_are_some() {
     let Some(world) = World::new(Offloads::On) else { return };
     let domain = Domain::new("dscp", "md");
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
@@ -145,8 +145,20 @@ fn a_connection_that_ends_well_has_no_drops_and_data_after_its_end_are_one() {
 
     let (a, b) = (a.stop(), b.stop());
     let drops: u64 = a["drops"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
-    assert_eq!(drops, 1, "{a}");
+    // On a busy machine B sends them again before it hears of it.
+    let resets = resets_sent(&world, Place::A);
+    assert!(drops == resets && resets > 0, "{resets} resets: {a}");
     assert_eq!(b["drops"], serde_json::json!({}));
+}
+
+/// How often the kernel of a namespace has answered a TCP packet with a reset.
+fn resets_sent(world: &World, place: Place) -> u64 {
+    let output = world.command(place, "cat").arg("/proc/net/snmp").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut rows = text.lines().filter(|line| line.starts_with("Tcp:")).map(str::split_whitespace);
+    let (mut names, mut values) = (rows.next().unwrap(), rows.next().unwrap());
+    let at = names.position(|name| name == "OutRsts").unwrap();
+    values.nth(at).unwrap().parse().unwrap()
 }
 
 /// Sends packets by the loopback of this thread's namespace to a port without a listener.

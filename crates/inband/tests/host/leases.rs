@@ -4,10 +4,9 @@
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
 use crate::agent::{Agent, Domain};
-use crate::traffic::{bytes, deliver, udp_pair};
+use crate::tally::{count, status};
+use crate::traffic::{PATIENCE, bytes, deliver, udp_pair};
 use crate::world::{A4, A6, B4, B6, Offloads, Place, World};
 
 /// Leases of one second; after a kill the sink stays for a second and a half.
@@ -37,11 +36,11 @@ fn int_begins_and_ends_with_the_agent_that_takes_it_out() {
     let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
 
-    talk(&world, WHILE);
+    talk_with_int(&world);
     let first = b.stop();
     talk(&world, WHILE);
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
-    talk(&world, WHILE);
+    talk_with_int(&world);
 
     let (second, a) = (b.stop(), a.stop());
     assert!(count(&a, "no_lease") > 100, "{a}");
@@ -55,11 +54,11 @@ fn an_agent_that_is_killed_takes_int_out_until_its_leases_are_over() {
     let Some(a) = Agent::start(&world, Place::A, &domain()) else { return };
     let Some(b) = Agent::start(&world, Place::B, &domain()) else { return };
 
-    talk(&world, WHILE);
+    talk_with_int(&world);
     b.kill();
     talk(&world, 2 * WHILE);
     let Some(b) = Agent::start(&world, Place::B, &domain()) else { return };
-    talk(&world, WHILE);
+    talk_with_int(&world);
 
     let (b, a) = (b.stop(), a.stop());
     assert!(count(&a, "no_lease") > 100, "{a}");
@@ -84,7 +83,7 @@ fn leases_begin_when_the_agents_port_is_free() {
             break;
         }
     }
-    talk(&world, 2 * WHILE);
+    talk_with_int(&world);
 
     let (a, b) = (a.stop(), b.stop());
     assert!(count(&a, "no_lease") > 100 && count(&a, "started") > 100, "{a}");
@@ -129,6 +128,13 @@ fn talk(world: &World, duration: Duration) {
     }
 }
 
-fn count(tally: &Value, outcome: &str) -> u64 {
-    tally["outcomes"][outcome].as_u64().unwrap()
+/// The same, for a while from when A has leases for both addresses of B. An agent waits longer and longer
+/// between its questions to a host that does not answer.
+fn talk_with_int(world: &World) {
+    let since = Instant::now();
+    while status(world, Place::A)["leases"]["held"] != 2 {
+        assert!(since.elapsed() < PATIENCE, "A has no leases");
+        talk(world, WHILE / 10);
+    }
+    talk(world, WHILE);
 }

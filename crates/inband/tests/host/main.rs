@@ -30,6 +30,7 @@ mod reporting;
 mod shim;
 mod slices;
 mod surroundings;
+mod tally;
 mod traffic;
 mod transit;
 mod truth;

@@ -4,10 +4,10 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover, set_socket_recv_buffer_size_force};
-use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
 use crate::foreign::{send_merged, take_merged};
+use crate::tally::count;
 use crate::traffic::{bytes, receive, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
@@ -170,8 +170,4 @@ fn hear(socket: &UdpSocket, bytes: usize) -> Vec<u8> {
 
 fn agents(world: &World, domain: &Domain) -> Option<(Agent, Agent)> {
     Some((Agent::start(world, Place::A, domain)?, Agent::start(world, Place::B, domain)?))
-}
-
-fn count(tally: &Value, outcome: &str) -> u64 {
-    tally["outcomes"][outcome].as_u64().unwrap()
 }

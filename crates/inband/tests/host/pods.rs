@@ -4,10 +4,9 @@
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
 use crate::agent::{Agent, Domain};
 use crate::pins::{BpfFs, remove};
+use crate::tally::count;
 use crate::traffic::{bytes, connect, deliver, exchange_tcp, say_both_ways, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, SOURCE_NAT, World};
 
@@ -131,10 +130,6 @@ fn talk(world: &World) {
 fn pods(kind: &'static str) -> Domain {
     // The pod's host asks from its own address.
     Domain { lease: true, host: SHORT.to_owned(), peers: "10.91.0.0/16 fd91::/16", ..Domain::new(kind, "md") }
-}
-
-fn count(tally: &Value, outcome: &str) -> u64 {
-    tally["outcomes"][outcome].as_u64().unwrap()
 }
 
 /// Puts a bridge between the second hop and B.

@@ -3,10 +3,9 @@
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
 use crate::agent::{Agent, Domain};
 use crate::foreign::{Side, attach_end_of_chain};
+use crate::tally::{count, status};
 use crate::traffic::{PATIENCE, bytes, deliver, exchange_tcp, read, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, SOURCE_NAT, World};
 
@@ -455,16 +454,4 @@ fn assert_no_int(a: Agent, b: Agent) {
     let (a, b) = (a.stop(), b.stop());
     assert_eq!((count(&a, "started"), count(&b, "started")), (0, 0), "{a} {b}");
     assert!(count(&a, "no_lease") > 20, "{a}");
-}
-
-/// The output of `inband host status` beside a running agent, at most one second old.
-fn status(world: &World, place: Place) -> Value {
-    let mut command = world.command(place, env!("CARGO_BIN_EXE_inband"));
-    let output = command.args(["host", "status", "--json"]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-fn count(tally: &Value, outcome: &str) -> u64 {
-    tally["outcomes"][outcome].as_u64().unwrap()
 }

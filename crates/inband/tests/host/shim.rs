@@ -5,11 +5,11 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
 use crate::capture::Capture;
 use crate::foreign::set_priority;
+use crate::tally::count;
 use crate::traffic::{PATIENCE, deliver, exchange_tcp, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
@@ -115,10 +115,6 @@ fn gets_int(world: &World, at_a: &UdpSocket, at_b: &UdpSocket) -> bool {
     let capture = Capture::start(world, Place::FirstHop);
     deliver(at_a, at_b, b"with INT?");
     capture.decode(world).iter().any(|packet| packet["kind"] == "int" && packet["flow"]["source"] == A4)
-}
-
-fn count(tally: &Value, outcome: &str) -> u64 {
-    tally["outcomes"][outcome].as_u64().unwrap()
 }
 
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::net::sockopt::set_socket_recv_buffer_size_force;
 use rustix::thread::CpuSet;
-use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
 use crate::capture::Capture;
 use crate::foreign::max_segment;
+use crate::tally::count;
 use crate::traffic::{bytes, connect, deliver, exchange_tcp, read, receive, udp_pair};
 use crate::world::{A4, B4, B6, Offloads, Place, World};
 
@@ -251,8 +251,4 @@ fn slices(interval_us: u32) -> Domain {
 fn agents(world: &World, domain: &Domain) -> Option<(Agent, Agent)> {
     let a = Agent::start(world, Place::A, domain)?;
     Some((a, Agent::start(world, Place::B, domain)?))
-}
-
-fn count(tally: &Value, outcome: &str) -> u64 {
-    tally["outcomes"][outcome].as_u64().unwrap()
 }

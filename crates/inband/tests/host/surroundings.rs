@@ -5,9 +5,9 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
+use crate::tally::{count, status};
 use crate::traffic::{bytes, connect, deliver, exchange_tcp, say_both_ways, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
@@ -90,7 +90,7 @@ fn a_firewall_that_drops_what_is_of_no_connection_gets_no_int_and_hangs_nothing(
         converse(&world, WHILE);
         exchange_tcp(&world, B4, 300_000);
 
-        let status = status(&world);
+        let status = status(&world, Place::A);
         assert!(status["states"]["probes_lost"].as_u64().unwrap() >= 1, "{kind}: {status}");
         let (a, b) = (a.stop(), b.stop());
         assert_eq!((count(&a, "started"), count(&b, "started")), (0, 0), "{kind}: {a} {b}");
@@ -178,14 +178,4 @@ fn domain(kind: &'static str) -> Domain {
 
 fn agents(world: &World, domain: &Domain) -> Option<(Agent, Agent)> {
     Some((Agent::start(world, Place::A, domain)?, Agent::start(world, Place::B, domain)?))
-}
-
-fn status(world: &World) -> Value {
-    let mut command = world.command(Place::A, env!("CARGO_BIN_EXE_inband"));
-    let output = command.args(["host", "status", "--json"]).output().unwrap();
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-fn count(tally: &Value, outcome: &str) -> u64 {
-    tally["outcomes"][outcome].as_u64().unwrap()
 }

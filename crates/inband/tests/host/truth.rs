@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::agent::{Agent, Domain};
 use crate::capture::Capture;
 use crate::foreign::{ask_for_timestamps, take_errors};
+use crate::tally::status_of_now;
 use crate::traffic::{bytes, deliver, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
@@ -27,7 +28,7 @@ fn losses_between_hosts_are_counted_by_renewed_leases() {
         }
     };
     send(700);
-    let calm = status(&world, Place::A);
+    let calm = status_of_now(&world, Place::A);
 
     // One packet in eight is lost between the hops, with INT or without; the agents' own packets are not.
     let rules = "table ip lossy { chain forward { type filter hook forward priority 0; \
@@ -39,7 +40,7 @@ fn losses_between_hosts_are_counted_by_renewed_leases() {
     assert!(world.nft(Place::FirstHop, "delete table ip lossy"));
     send(2_000);
 
-    let after = status(&world, Place::A);
+    let after = status_of_now(&world, Place::A);
     assert_eq!(calm["paths"]["lost"], 0, "{calm}");
     assert!(after["paths"]["packets"].as_u64().unwrap() > 3_000, "{after}");
     let (a, b) = (a.stop(), b.stop());
@@ -105,7 +106,7 @@ fn hosts_with_clocks_of_different_kinds_say_that_latency_is_not_known() {
 
     talk(&world, 500);
 
-    let status = status(&world, Place::A);
+    let status = status_of_now(&world, Place::A);
     let host = &status["hosts"][0];
     assert_eq!(
         (&host["address"], &host["clock"], &host["offset_ns"]),
@@ -123,7 +124,7 @@ fn hosts_with_one_kind_of_clock_know_their_offset() {
 
     talk(&world, 1_000);
 
-    let status = status(&world, Place::A);
+    let status = status_of_now(&world, Place::A);
     let host = &status["hosts"][0];
     let [offset, uncertainty] = ["offset_ns", "uncertainty_ns"].map(|key| host[key].as_i64().unwrap());
     // Both hosts run on this machine.
@@ -208,7 +209,7 @@ fn a_node_id_follows_from_the_machine_or_its_address() {
         }) else {
             return;
         };
-        let id = status(&world, Place::A)["node_id"].as_u64().unwrap();
+        let id = status_of_now(&world, Place::A)["node_id"].as_u64().unwrap();
         assert!(expected.is_none_or(|expected| id == expected) && id > 1, "{source}: {id:#x}");
         a.stop();
     }
@@ -225,7 +226,7 @@ fn another_host_with_this_ones_node_id_is_noticed() {
 
     let note = a.next_message();
     assert!(note.contains("10.91.3.1 has this host's node id, 101"), "{note}");
-    assert_eq!(status(&world, Place::A)["peers"]["with_this_node_id"], 1);
+    assert_eq!(status_of_now(&world, Place::A)["peers"]["with_this_node_id"], 1);
     drop(b);
 }
 
@@ -244,13 +245,4 @@ fn talk(world: &World, count: usize) {
         deliver(&at_a, &at_b, &bytes(number % 1000, 5));
         std::thread::sleep(Duration::from_millis(2));
     }
-}
-
-/// The output of `inband host status` beside a running agent, once that is up to date.
-fn status(world: &World, place: Place) -> Value {
-    std::thread::sleep(Duration::from_millis(1_200));
-    let mut command = world.command(place, env!("CARGO_BIN_EXE_inband"));
-    let output = command.args(["host", "status", "--json"]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
 }
