@@ -98,6 +98,7 @@ pub(super) fn start(
         )));
     }
     tally.note_spool(spool.waiting_bytes());
+    tally.keep();
     let names = Arc::clone(wanted.names);
     let work = move |work| run(spool, broker, &names, work);
     delivery::start(Topics::new(wanted.what), wanted.queue, tally, work)
@@ -175,9 +176,14 @@ impl Shared {
         };
         self.tally.count_failed(Failure::SpoolFull, appended.dropped);
         self.tally.count_failed(reason, refused);
-        if let Some(error) = appended.error {
-            self.tally.note_answer(&Answer::Refused(format!("cannot write the spool: {error}")));
-        }
+        // Beside what the broker says.
+        self.tally.note_part(
+            "spool",
+            &match appended.error {
+                None => Answer::Taken,
+                Some(error) => Answer::Refused(format!("cannot write: {error}")),
+            },
+        );
         self.tally.note_spool(spool.waiting_bytes());
         self.news.notify_all();
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::Builder;
 use std::time::Duration;
 
@@ -193,9 +193,11 @@ impl<C: Choice> Stage for Export<C> {
 
     fn finish(&mut self) {
         self.wind_up();
-        // A thread that hangs in the operating system is not waited for; its messages are reported as
-        // waiting.
-        let _ = self.done.recv_timeout(self.ending.left().unwrap_or_default() + MARGIN);
+        // A thread that hangs is not waited for.
+        let left = self.ending.left_with(MARGIN).unwrap_or_default();
+        if self.done.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
+            self.tally.close();
+        }
     }
 
     fn export(&self) -> Option<ExportLedger> {

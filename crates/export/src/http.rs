@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use ureq::Agent;
-use ureq::http::{HeaderMap, StatusCode, Uri};
+use ureq::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
 use super::answer::Answer;
 use super::error::ExportError;
@@ -31,6 +31,8 @@ pub(super) type Hear = fn(media: &str, body: &[u8]) -> Answer;
 #[derive(Debug, Clone)]
 pub(super) struct Target<'a> {
     pub(super) url: &'a str,
+    /// The setting that names it, and its value, for errors.
+    pub(super) setting: (&'static str, &'a str),
     pub(super) content_type: &'static str,
     /// Bearer token; empty: none.
     pub(super) token: &'a str,
@@ -48,13 +50,11 @@ impl Poster {
     /// Prepares the client; connects on the first post.
     pub(super) fn new(output: &str, target: &Target<'_>) -> Result<Poster, ExportError> {
         let wrong = |what: String| ExportError::Setting { output: output.to_owned(), what };
-        let url: Uri =
-            target.url.parse().map_err(|error| wrong(format!("url = \"{}\": {error}", target.url)))?;
+        let (name, value) = target.setting;
+        let url: Uri = target.url.parse().map_err(|error| wrong(format!("{name} = \"{value}\": {error}")))?;
         if !matches!(url.scheme_str(), Some("http" | "https")) || url.host().is_none() {
-            return Err(wrong(format!(
-                "url = \"{}\" has to begin with http:// or https:// and a host",
-                target.url
-            )));
+            let what = format!("{name} = \"{value}\" has to begin with http:// or https:// and a host");
+            return Err(wrong(what));
         }
         let path = (!target.authorities.as_os_str().is_empty()).then_some(target.authorities);
         let authorities = path.map(Authorities::read).transpose().map_err(|source| {
@@ -70,6 +70,10 @@ impl Poster {
         let agent = agent(config, authorities.as_ref());
         let authorization =
             if target.token.is_empty() { String::new() } else { format!("Bearer {}", target.token) };
+        // The token is not shown.
+        if HeaderValue::from_str(&authorization).is_err() {
+            return Err(wrong("token has a character that no HTTP header may have".to_owned()));
+        }
         let Target { content_type, timeout, hear, .. } = *target;
         Ok(Poster { agent, url: target.url.to_owned(), content_type, authorization, timeout, hear })
     }

@@ -50,6 +50,7 @@ pub use self::named_event::named_event;
 pub use self::otlp::OtlpSettings;
 pub use self::settings::ExportSettings;
 pub use self::stage::{LEDGER_EVERY, Stage};
+pub use self::tally::failure_reasons;
 pub use self::trust::{Authorities, agent};
 pub use self::webhook::{WebhookKind, WebhookSettings};
 

@@ -107,7 +107,7 @@ impl Message {
                 for hop in hops.iter() {
                     line.clear();
                     rows::write(&hop, &mut line);
-                    take(&hop.node_id.to_string(), &line);
+                    take(&hop.node_id.0.to_string(), &line);
                 }
             }
         }

@@ -10,7 +10,7 @@ use async_nats::header::NATS_MESSAGE_ID;
 use async_nats::jetstream::context::{PublishAckFuture, PublishError, PublishErrorKind};
 use async_nats::jetstream::stream::Config;
 use async_nats::jetstream::{self, Context, ErrorCode};
-use async_nats::{Client, ConnectOptions, HeaderMap};
+use async_nats::{Client, ConnectOptions, HeaderMap, ServerAddr};
 use inband_model::Names;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -47,9 +47,23 @@ pub(super) fn start(
 /// # Errors
 /// A setting is invalid, or a file cannot be read.
 pub(super) fn credentials(settings: &NatsSettings, output: &str) -> Result<Option<String>, ExportError> {
-    if settings.subject.is_empty() || settings.subject.contains(|letter: char| " *>\t\r\n".contains(letter)) {
+    let wrong = |what: String| ExportError::Setting { output: output.to_owned(), what };
+    let is_part =
+        |part: &str| !part.is_empty() && !part.contains(|letter: char| " *>\t\r\n".contains(letter));
+    if !settings.subject.split('.').all(is_part) {
         let what = format!("subject = \"{}\" is not the beginning of a subject", settings.subject);
-        return Err(ExportError::Setting { output: output.to_owned(), what });
+        return Err(wrong(what));
+    }
+    if settings.stream.contains(|letter: char| letter.is_whitespace() || ".*>/\\".contains(letter)) {
+        return Err(wrong(format!("stream = \"{}\" is no name of a stream", settings.stream)));
+    }
+    for url in settings.url.split(',').map(str::trim) {
+        let server = url.parse::<ServerAddr>();
+        let server = server.map_err(|error| wrong(format!("url = \"{}\": {error}", settings.url)))?;
+        if url.is_empty() || !matches!(server.scheme(), "nats" | "tls") {
+            let what = "each has to begin with nats:// or tls://, with commas between them";
+            return Err(wrong(format!("url = \"{}\": {what}", settings.url)));
+        }
     }
     let unreadable = |path: &Path| {
         let (output, path) = (output.to_owned(), path.to_owned());

@@ -70,6 +70,7 @@ pub(super) fn posters(settings: &OtlpSettings, output: &str) -> Result<[Poster; 
     let poster = |signal: &str, hear: Hear| {
         let target = Target {
             url: &format!("{endpoint}/v1/{signal}"),
+            setting: ("endpoint", &settings.endpoint),
             content_type: "application/x-protobuf",
             token: &settings.token,
             authorities: &settings.authorities,

@@ -130,6 +130,12 @@ impl Ending {
         deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
+    /// The time left until `margin` after the deadline; `None` if the output is not ending.
+    pub(super) fn left_with(&self, margin: Duration) -> Option<Duration> {
+        let deadline = *self.deadline.lock().unwrap_or_else(PoisonError::into_inner);
+        deadline.map(|deadline| (deadline + margin).saturating_duration_since(Instant::now()))
+    }
+
     /// Waits for `pause`, or until the end begins.
     pub(super) fn pause(&self, pause: Duration) {
         let deadline = self.deadline.lock().unwrap_or_else(PoisonError::into_inner);

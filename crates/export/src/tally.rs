@@ -1,7 +1,7 @@
 //! The message counts of one output.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use inband_model::ExportLedger;
@@ -23,6 +23,10 @@ pub(crate) struct Tally {
     trouble: Mutex<BTreeMap<&'static str, String>>,
     /// How a replay waits for this output; `None`: it does not.
     patience: Option<Patience>,
+    /// Whether messages that wait at the end are delivered by the next run.
+    is_kept: AtomicBool,
+    /// Whether the counts are final.
+    is_closed: AtomicBool,
 }
 
 /// Why a message was dropped.
@@ -42,6 +46,12 @@ pub(crate) enum Failure {
     SpoolFull,
     /// The collector ended before it was delivered.
     Stopped,
+}
+
+/// The names of the reasons for which messages are given up.
+#[must_use]
+pub fn failure_reasons() -> [&'static str; 7] {
+    Failure::ALL.map(Failure::name)
 }
 
 impl Failure {
@@ -109,11 +119,29 @@ impl Tally {
     }
 
     pub(super) fn count_exported(&self, messages: u64) {
-        add(&self.exported, messages);
+        if !self.is_closed.load(Ordering::Acquire) {
+            add(&self.exported, messages);
+        }
     }
 
     pub(super) fn count_failed(&self, failure: Failure, messages: u64) {
-        add(&self.failed[failure as usize], messages);
+        if !self.is_closed.load(Ordering::Acquire) {
+            add(&self.failed[failure as usize], messages);
+        }
+    }
+
+    /// Notes that messages that wait at the end are delivered by the next run.
+    #[cfg(any(feature = "nats", feature = "kafka"))]
+    pub(super) fn keep(&self) {
+        self.is_kept.store(true, Ordering::Release);
+    }
+
+    /// Ends counting although the output still works. Messages that wait are given up, unless the next run
+    /// delivers them.
+    pub(super) fn close(&self) {
+        if !self.is_kept.load(Ordering::Acquire) && !self.is_closed.swap(true, Ordering::AcqRel) {
+            add(&self.failed[Failure::Stopped as usize], self.ledger().waiting);
+        }
     }
 
     pub(super) fn count_kept_back(&self) {

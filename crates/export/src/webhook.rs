@@ -58,6 +58,7 @@ pub(super) fn start(
 pub(super) fn poster(settings: &WebhookSettings, output: &str) -> Result<Poster, ExportError> {
     let target = Target {
         url: &settings.url,
+        setting: ("url", &settings.url),
         content_type: "application/json",
         token: &settings.token,
         authorities: &settings.authorities,

@@ -139,7 +139,10 @@ impl Rotated {
         if self.keep == 0 {
             absent_or(fs::remove_file(&self.path))?;
         }
-        for number in (1..=self.keep).rev() {
+        // The first number without a file takes the file before it; older ones stay.
+        let is_there = |number: &u32| aside(*number).symlink_metadata().is_ok();
+        let oldest = (1..self.keep).find(|number| !is_there(number)).unwrap_or(self.keep);
+        for number in (1..=oldest).rev() {
             let from = if number == 1 { self.path.clone() } else { aside(number - 1) };
             absent_or(fs::rename(&from, aside(number)))?;
         }

@@ -24,8 +24,27 @@ pub(super) fn config(settings: &KafkaSettings) -> Result<ClientConfig, String> {
         check_fate(plain, value.trim()).map_err(|why| format!("properties: {name} = {value}: {why}"))?;
         config.set(name, value);
     }
+    check_brokers(&settings.brokers)?;
     config.set("bootstrap.servers", &settings.brokers);
     Ok(config)
+}
+
+/// Checks that each broker is a host, with a port if any from 1 to 65535; the client would use the lower 16 bits
+/// of a larger one.
+fn check_brokers(brokers: &str) -> Result<(), String> {
+    let is_broker = |broker: &str| {
+        // An address of IPv6 without a port may have no brackets.
+        let (host, port) = match broker.rsplit_once(':') {
+            Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, Some(port)),
+            _ => (broker, None),
+        };
+        let is_port = |port: &str| port.parse::<u16>().is_ok_and(|port| port > 0);
+        !host.is_empty() && !host.contains(['/', ' ']) && port.is_none_or(is_port)
+    };
+    match brokers.split(',').map(str::trim).all(is_broker) {
+        true => Ok(()),
+        false => Err(format!("brokers = \"{brokers}\": each has to be HOST:PORT, with commas between them")),
+    }
 }
 
 /// Refuses a value with which the client would report delivery before a broker has the message, report none,

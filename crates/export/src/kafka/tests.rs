@@ -276,7 +276,13 @@ fn a_setting_that_cannot_be_is_told_at_once() {
         KafkaSettings { properties, ..cluster.settings() }
     };
     let topic = |topic: &str| KafkaSettings { topic: topic.to_owned(), ..cluster.settings() };
+    let brokers = |brokers: &str| KafkaSettings { brokers: brokers.to_owned(), ..cluster.settings() };
     for (settings, what) in [
+        // The client would connect to port 34463.
+        (brokers("127.0.0.1:99999"), "brokers = \"127.0.0.1:99999\""),
+        (brokers("127.0.0.1:9092,"), "HOST:PORT"),
+        (brokers("kafka://127.0.0.1:9092"), "HOST:PORT"),
+        (brokers("[::1]:0"), "HOST:PORT"),
         (with("no.such", "1"), "no.such"),
         (with("linger.ms", "soon"), "linger.ms"),
         (with("acks", "0"), "acks"),
@@ -294,6 +300,15 @@ fn a_setting_that_cannot_be_is_told_at_once() {
             .unwrap_err()
             .to_string();
         assert!(error.starts_with("kafka: ") && error.contains(what), "{error}");
+    }
+}
+
+#[test]
+fn brokers_are_hosts_with_or_without_a_port() {
+    let cluster = Cluster::new(1);
+    for brokers in ["kafka", "kafka:9092, 10.0.0.1:9092", "[fd00::1]:9092", "fd00::1"] {
+        let settings = KafkaSettings { brokers: brokers.to_owned(), ..cluster.settings() };
+        assert!(super::client::config(&settings).is_ok(), "{brokers}");
     }
 }
 

@@ -10,7 +10,7 @@ use inband_model::{Output, Phase};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Nats, connect, start};
+use super::{Nats, connect, credentials, start};
 use crate::answer::Answer;
 use crate::broker::{Broker, Parcel};
 use crate::brokers::NatsSettings;
@@ -43,6 +43,30 @@ fn every_message_is_there_though_the_server_is_killed() {
     assert_eq!((ledger.offered, ledger.exported, ledger.export_failed), (8_000, 8_000, 0));
     let found = messages(&settings);
     assert_eq!(found, (0..8_000).map(|node| format!("node {node}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused_at_the_start() {
+    let with = |change: &dyn Fn(&mut NatsSettings)| {
+        let mut settings =
+            NatsSettings { url: "nats://127.0.0.1:4222".to_owned(), ..NatsSettings::default() };
+        change(&mut settings);
+        credentials(&settings, "nats").map_err(|error| error.to_string())
+    };
+    for url in ["nats://a:4222", "tls://a:4222, b:4223", "[::1]:4222"] {
+        assert_eq!(with(&|settings| settings.url = url.to_owned()), Ok(None), "{url}");
+    }
+    for url in ["http://127.0.0.1:4222", "nats://a:4222,,"] {
+        let error = with(&|settings| settings.url = url.to_owned()).unwrap_err();
+        assert!(error.starts_with(&format!("nats: url = \"{url}\": ")), "{error}");
+    }
+    for subject in ["", "a b", "inband.", "a..b", "a.*"] {
+        let error = with(&|settings| settings.subject = subject.to_owned()).unwrap_err();
+        assert!(error.contains("is not the beginning of a subject"), "{error}");
+    }
+    let error = with(&|settings| settings.stream = "a.b c".to_owned()).unwrap_err();
+    assert_eq!(error, "nats: stream = \"a.b c\" is no name of a stream");
+    assert_eq!(with(&|settings| settings.stream.clear()), Ok(None));
 }
 
 #[test]

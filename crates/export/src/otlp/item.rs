@@ -25,7 +25,7 @@ impl Messages for Item {
         match self {
             Item::Path(_) => 1,
             // Hops take memory, and a trace without details is better than none.
-            Item::Hops(hops) => hops.len() as u64 / 8,
+            Item::Hops(hops) => (hops.len() as u64).div_ceil(8),
         }
     }
 }

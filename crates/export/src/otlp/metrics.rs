@@ -9,6 +9,7 @@ use opentelemetry_proto::tonic::metrics::v1::{AggregationTemporality, Gauge, Met
 use prost::Message;
 
 use super::message::{Service, text};
+use crate::answer::Answer;
 use crate::http::Poster;
 use crate::metrics::{Family, Kind, MetricsSource, Sample};
 use crate::queue::Ending;
@@ -31,27 +32,40 @@ pub(super) struct Reporter {
 impl Reporter {
     /// Sends metrics until the output ends.
     pub(super) fn run(self, tally: &Tally, ending: &Ending) {
-        let mut sent_at = Instant::now();
+        let mut wait = self.every;
         loop {
-            ending.pause(self.every.saturating_sub(sent_at.elapsed()));
+            ending.pause(wait);
             if ending.left().is_some() {
                 return;
             }
-            sent_at = Instant::now();
-            self.send(tally, ending);
+            let sent_at = Instant::now();
+            let asked = self.send(tally, ending).unwrap_or_default();
+            wait = self.every.saturating_sub(sent_at.elapsed()).max(asked.min(MAX_PAUSE));
         }
     }
 
-    /// Sends the metrics of this moment, once: a second attempt would send outdated values.
-    fn send(&self, tally: &Tally, ending: &Ending) {
-        let Some(families) = self.source.get().and_then(|source| source.families()) else { return };
+    /// Sends the metrics of this moment, once: a second attempt would send outdated values. Returns how long
+    /// the receiver asks to wait.
+    fn send(&self, tally: &Tally, ending: &Ending) -> Option<Duration> {
+        let families = self.source.get().and_then(|source| source.families())?;
         let metrics = of_families(&families, self.started_ns, now_ns());
         let body = self.service.metrics(metrics).encode_to_vec();
         tally.count_offered(1);
         let once = Retry { attempts: 1, first: Duration::ZERO, longest: Duration::ZERO, part: "metrics" };
-        once.deliver(1, tally, ending, |left| self.poster.post(&body, left));
+        let mut asked = None;
+        once.deliver(1, tally, ending, |left| {
+            let answer = self.poster.post(&body, left);
+            if let Answer::Away { again, .. } = answer {
+                asked = again;
+            }
+            answer
+        });
+        asked
     }
 }
+
+/// Longest pause that a receiver may ask for.
+const MAX_PAUSE: Duration = Duration::from_secs(300);
 
 /// Counters as cumulative sums since the start, everything else as gauges; metrics without samples are left
 /// out.
@@ -66,13 +80,14 @@ fn of_families(families: &[Family], started_ns: u64, now_ns: u64) -> Vec<Metric>
     families.iter().filter(|family| !family.samples.is_empty()).map(metric).collect()
 }
 
-/// The unit in the name of a metric, as UCUM writes it.
+/// The unit in the name of a metric, as UCUM writes it; none for counts and states. With `1`, receivers that
+/// translate to Prometheus would rename gauges to `…_ratio`.
 fn unit(name: &str) -> &'static str {
     let is = |unit: &str| name.split('_').any(|word| word == unit);
     match () {
         () if is("seconds") => "s",
         () if is("bytes") => "By",
-        () => "1",
+        () => "",
     }
 }
 

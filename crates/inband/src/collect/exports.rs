@@ -43,7 +43,7 @@ impl Outputs {
             let is_new = ledger.trouble.is_some() != said.trouble.is_some();
             let costs = ledger.export_failed > said.lost && said.at.elapsed() >= SAY_AGAIN;
             if is_new || costs {
-                note!("{}", line(&ledger));
+                note!("{}", line(&ledger, said.trouble.is_some()));
                 *said = Said { at: Instant::now(), trouble: ledger.trouble, lost: ledger.export_failed };
             }
         }
@@ -72,8 +72,8 @@ fn failure(error: ExportError) -> Failure {
     }
 }
 
-/// The notice about one output.
-fn line(ledger: &ExportLedger) -> String {
+/// The notice about one output, which had trouble before or had not.
+fn line(ledger: &ExportLedger, had_trouble: bool) -> String {
     let ExportLedger { output, waiting, export_failed, .. } = ledger;
     let counts = match (waiting, export_failed) {
         (0, 0) => String::new(),
@@ -83,7 +83,11 @@ fn line(ledger: &ExportLedger) -> String {
     };
     match &ledger.trouble {
         Some(trouble) => format!("{output}: {trouble}{counts}"),
-        None => format!("{output}: delivers{counts}"),
+        None if had_trouble => format!("{output}: delivers{counts}"),
+        None => {
+            let reasons: Vec<&str> = ledger.failures.keys().map(String::as_str).collect();
+            format!("{output}: loses messages ({}){counts}", reasons.join(", "))
+        }
     }
 }
 
@@ -101,14 +105,18 @@ mod tests {
         let trouble = Some("connection refused".to_owned());
         let output = "webhook-1".to_owned();
         let ledger = ExportLedger { output, trouble, waiting: 3, ..ExportLedger::default() };
-        assert_eq!(line(&ledger), "webhook-1: connection refused; 3 messages waiting");
+        assert_eq!(line(&ledger, false), "webhook-1: connection refused; 3 messages waiting");
         let lossy = ExportLedger { export_failed: 2, ..ledger.clone() };
-        assert_eq!(line(&lossy), "webhook-1: connection refused; 3 messages waiting, 2 given up so far");
-        let over = ExportLedger { trouble: None, waiting: 0, ..ledger };
-        assert_eq!(line(&over), "webhook-1: delivers");
         assert_eq!(
-            line(&ExportLedger { export_failed: 1, ..over }),
-            "webhook-1: delivers; 1 message given up so far"
+            line(&lossy, true),
+            "webhook-1: connection refused; 3 messages waiting, 2 given up so far"
         );
+        let over = ExportLedger { trouble: None, waiting: 0, ..ledger };
+        assert_eq!(line(&over, true), "webhook-1: delivers");
+        let failures = [("queue-full".to_owned(), 1)].into();
+        let lossy = ExportLedger { export_failed: 1, failures, ..over };
+        assert_eq!(line(&lossy, true), "webhook-1: delivers; 1 message given up so far");
+        let silent = "webhook-1: loses messages (queue-full); 1 message given up so far";
+        assert_eq!(line(&lossy, false), silent);
     }
 }

@@ -248,6 +248,8 @@ fn a_webhook_that_nobody_answers_costs_no_report_and_is_told() {
         metrics.contains(line) && metrics.contains("inband_export_up{output=\"webhook-1\"} 0"),
         "{metrics}"
     );
+    // The rate of a series that has just appeared is unknown.
+    assert!(metrics.contains("inband_export_failed_total{output=\"webhook-1\",reason=\"queue-full\"} 0\n"));
     assert!(collector.said().contains("webhook-1: "), "{}", collector.said());
     assert_eq!(collector.interrupt(), Some(0));
 }

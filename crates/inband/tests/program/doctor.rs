@@ -110,7 +110,7 @@ fn doctor_refuses_a_collector_s_settings_as_the_collector_does() {
             "[[webhook]]\nname = \"x\"\nurl = \"http://a\"\n[[webhook]]\nname = \"x\"\nurl = \"http://b\"\n",
             "two outputs are named \"x\"",
         ),
-        ("[otlp]\nendpoint = \"x\"\n", "otlp: url = \"x/v1/traces\""),
+        ("[otlp]\nendpoint = \"x\"\n", "otlp: endpoint = \"x\": "),
         ("[otlp]\nendpoint = \"http://x\"\nauthorities = \"a.pem\"\n", "otlp: cannot read a.pem"),
     ] {
         let folder = Folder::new("doctor-collector").with("collector.toml", text);

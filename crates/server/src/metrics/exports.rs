@@ -2,7 +2,7 @@
 
 use inband_model::ExportLedger;
 
-use inband_export::{Family, Kind, Sample};
+use inband_export::{Family, Kind, Sample, failure_reasons};
 
 /// The counts of every output, by its name; empty if none is configured.
 pub(super) fn families(exports: &[ExportLedger]) -> Vec<Family> {
@@ -14,9 +14,12 @@ pub(super) fn families(exports: &[ExportLedger]) -> Vec<Family> {
         let samples = exports.iter().map(|export| Sample::new([label(export)], count(export)));
         Family { name, help, kind: *kind, samples: samples.collect() }
     });
+    // Those that have not happened are 0: the rate of a series that has just appeared is unknown.
     let failures = exports.iter().flat_map(|export| {
-        let reasons = export.failures.iter();
-        reasons.map(move |(reason, count)| Sample::new([label(export), ("reason", reason.clone())], *count))
+        failure_reasons().map(|reason| {
+            let count = export.failures.get(reason).copied().unwrap_or(0);
+            Sample::new([label(export), ("reason", reason.to_owned())], count)
+        })
     });
     let failed = Family::counter("inband_export_failed_total", "Messages that were given up.").with(failures);
     counts.chain([failed]).collect()

@@ -90,7 +90,8 @@ impl Seen {
         families.extend(self.of_nodes());
         families.extend(self.of_queues());
         let named = self.nodes.iter().filter_map(|node| {
-            let labels = [("node", node.node_id.to_string()), ("name", names.node(node.node_id)?.to_owned())];
+            let labels =
+                [("node", node.node_id.0.to_string()), ("name", names.node(node.node_id)?.to_owned())];
             Some(Sample::new(labels, 1_u64))
         });
         let help = "What people call a node; always 1.";
@@ -214,7 +215,7 @@ impl Seen {
     }
 
     fn of_nodes(&self) -> [Family; 4] {
-        let label = |node: &NodeView| [("node", node.node_id.to_string())];
+        let label = |node: &NodeView| [("node", node.node_id.0.to_string())];
         let reports = self.nodes.iter().map(|node| Sample::new(label(node), node.reports));
         let lost = self.nodes.iter().map(|node| Sample::new(label(node), node.lost));
         let latency = |of: fn(&LatencySummary) -> Nanos| {
@@ -239,7 +240,7 @@ impl Seen {
             let QueueView { node_id, egress_interface, queue_id, recent, .. } = queue;
             let interface = egress_interface.map_or_else(String::new, |id| id.to_string());
             let labels =
-                [("node", node_id.to_string()), ("interface", interface), ("queue", queue_id.to_string())];
+                [("node", node_id.0.to_string()), ("interface", interface), ("queue", queue_id.to_string())];
             Sample::new(labels, *recent)
         });
         let help = "Highest occupancy of the last seconds, in the node's unit.";
