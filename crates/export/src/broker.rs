@@ -140,8 +140,12 @@ fn run(spool: Spool, broker: impl Broker, names: &Names, work: Work<Message>) {
     if let Ok(sender) = sender {
         let _ = sender.join();
     }
-    // Messages that are left are delivered after the next start.
-    let _ = shared.spool().sync();
+    // Messages that are left are delivered after the next start, if it finds them.
+    let mut spool = shared.spool();
+    if spool.is_removed() {
+        shared.tally.count_failed(Failure::Disk, spool.waiting());
+    }
+    let _ = spool.sync();
 }
 
 impl Shared {
@@ -176,14 +180,15 @@ impl Shared {
         };
         self.tally.count_failed(Failure::SpoolFull, appended.dropped);
         self.tally.count_failed(reason, refused);
+        let answer = match appended.error {
+            None if spool.is_removed() => {
+                Answer::Refused("its directory is gone: messages that wait at the end are lost".to_owned())
+            }
+            None => Answer::Taken,
+            Some(error) => Answer::Refused(format!("cannot write: {error}")),
+        };
         // Beside what the broker says.
-        self.tally.note_part(
-            "spool",
-            &match appended.error {
-                None => Answer::Taken,
-                Some(error) => Answer::Refused(format!("cannot write: {error}")),
-            },
-        );
+        self.tally.note_part("spool", &answer);
         self.tally.note_spool(spool.waiting_bytes());
         self.news.notify_all();
     }

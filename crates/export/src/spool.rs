@@ -22,6 +22,7 @@ mod segment;
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -32,6 +33,9 @@ pub(super) use self::segment::Entry;
 
 use self::position::Position;
 use self::segment::{Found, Segment};
+
+/// The name of the file that is locked.
+const LOCK: &str = "LOCK";
 
 /// The queue on disk.
 #[derive(Debug)]
@@ -48,7 +52,7 @@ pub(super) struct Spool {
     /// Whether the file that is read next must not be evicted.
     is_held: bool,
     /// The lock is held as long as the spool.
-    _lock: File,
+    lock: File,
 }
 
 /// What opening the spool found.
@@ -78,7 +82,7 @@ impl Spool {
     /// Opens or creates the spool in a directory; it takes at most `max_bytes`.
     pub(super) fn open(directory: &Path, max_bytes: u64) -> io::Result<(Spool, Recovered)> {
         fs::create_dir_all(directory)?;
-        let lock = lock(&directory.join("LOCK"))?;
+        let lock = lock(&directory.join(LOCK))?;
         let mut position = Position::open(&directory.join("POSITION"))?;
         let mut recovered = Recovered::default();
         let (segments, known) = read_files(directory, position.delivered(), &mut recovered)?;
@@ -97,7 +101,7 @@ impl Spool {
             position,
             next,
             is_held: false,
-            _lock: lock,
+            lock,
         };
         spool.remove_delivered();
         spool.skip_numbers(recovered.unknown > 0);
@@ -220,6 +224,12 @@ impl Spool {
         let from = self.position.delivered();
         let end = self.segments.iter().map(Segment::end).find(|end| *end > from);
         end.map_or(0, |end| self.deliver(end - 1))
+    }
+
+    /// Whether another program has removed or replaced the directory, whose messages no further run finds.
+    pub(super) fn is_removed(&self) -> bool {
+        let inode = |about: io::Result<fs::Metadata>| about.map(|about| (about.dev(), about.ino())).ok();
+        inode(fs::metadata(self.directory.join(LOCK))) != inode(self.lock.metadata())
     }
 
     /// Makes everything durable.

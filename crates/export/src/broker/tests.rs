@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use inband_model::{Output, Phase};
+use inband_model::{ExportLedger, Output, Phase};
 use proptest::prelude::{any, prop_assert_eq, proptest};
 
 use super::{Broker, Delivery, Entry, Next, Parcel, Shared, Spool, Wanted, decode, encode, start};
@@ -85,6 +85,24 @@ fn what_waits_at_the_end_is_delivered_by_the_next_collector_under_the_same_ids()
     let ids: Vec<_> = back.taken.lock().unwrap().iter().map(|parcel| parcel.id.clone()).collect();
     let spool = ids[0].strip_suffix("-0").unwrap();
     assert_eq!(ids, (0..60).map(|number| format!("{spool}-{number}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn messages_of_a_spool_that_is_removed_count_as_lost_at_the_end() {
+    let folder = Folder::new();
+    let away = Fake::default();
+    away.is_away.store(1, Ordering::Relaxed);
+    let mut output = Running::start(&folder, &away, BOUND);
+    output.tell(0..50);
+    wait_for(&output.tally, |ledger| ledger.spool_bytes > 0);
+    std::fs::remove_dir_all(folder.path("spool")).unwrap();
+    output.tell(50..60);
+    let is_told = |ledger: &ExportLedger| ledger.trouble.as_ref().is_some_and(|why| why.contains("is gone"));
+    wait_for(&output.tally, is_told);
+    output.export.finish();
+
+    let ledger = output.tally.ledger();
+    assert_eq!((ledger.offered, ledger.waiting, ledger.failures["disk"]), (60, 0, 60));
 }
 
 #[test]
