@@ -86,6 +86,9 @@ impl Poster {
             request = request.header("Authorization", &self.authorization);
         }
         match request.config().timeout_global(Some(timeout)).build().send(body) {
+            Err(ureq::Error::Timeout(_)) => {
+                Answer::Away { why: format!("no answer within {timeout:?}"), again: None }
+            }
             Err(error) => Answer::Away { why: described(&error), again: None },
             Ok(mut response) => {
                 let mut body = Vec::new();

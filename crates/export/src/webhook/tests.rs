@@ -53,6 +53,15 @@ fn an_event_that_is_less_severe_at_its_end_is_sent_with_either_severity() {
 }
 
 #[test]
+fn a_receiver_that_does_not_answer_in_time_is_said_to() {
+    let server = Server::start("127.0.0.1:0", &[Reply::Slow(Duration::from_millis(500))]);
+    let mut hook = Hook::to(&server, WebhookSettings { timeout_ms: 50, attempts: 1, ..quick() });
+    hook.tell(&event(1, Phase::Once));
+    let ledger = hook.wait_for(|ledger| ledger.export_failed == 1);
+    assert_eq!(ledger.trouble.as_deref(), Some("no answer within 50ms"));
+}
+
+#[test]
 fn alertmanager_gets_alerts_that_begin_and_end_under_the_same_labels() {
     let server = Server::start("127.0.0.1:0", &[]);
     let kind = WebhookKind::Alertmanager;
