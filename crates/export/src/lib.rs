@@ -24,6 +24,7 @@ mod otlp;
 mod patience;
 mod queue;
 mod retry;
+mod same_file;
 #[cfg(test)]
 mod sample;
 mod settings;

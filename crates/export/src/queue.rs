@@ -126,8 +126,7 @@ impl Ending {
 
     /// The time left; `None` if the output is not ending.
     pub(super) fn left(&self) -> Option<Duration> {
-        let deadline = *self.deadline.lock().unwrap_or_else(PoisonError::into_inner);
-        deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        self.left_with(Duration::ZERO)
     }
 
     /// The time left until `margin` after the deadline; `None` if the output is not ending.

@@ -22,7 +22,6 @@ mod segment;
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,6 +29,8 @@ use std::time::{Duration, Instant};
 use inband_store::{FRAME_HEADER_BYTES, put_frame};
 
 pub(super) use self::segment::Entry;
+
+use crate::same_file::is_at;
 
 use self::position::Position;
 use self::segment::{Found, Segment};
@@ -228,8 +229,7 @@ impl Spool {
 
     /// Whether another program has removed or replaced the directory, whose messages no further run finds.
     pub(super) fn is_removed(&self) -> bool {
-        let inode = |about: io::Result<fs::Metadata>| about.map(|about| (about.dev(), about.ino())).ok();
-        inode(fs::metadata(self.directory.join(LOCK))) != inode(self.lock.metadata())
+        !self.lock.metadata().is_ok_and(|held| is_at(&held, &self.directory.join(LOCK)))
     }
 
     /// Makes everything durable.

@@ -7,7 +7,8 @@ pub(crate) fn quantile(values: &mut [i64], share: f64) -> Option<i64> {
     Some(*values.select_nth_unstable(rank.saturating_sub(1).min(last)).1)
 }
 
-/// The rank of the quantile at a share from 0 to 1 of so many values, from 1; at 0, it is 0.
+/// The rank of the quantile at `share`, 0 to 1, among `count` values: 1 is the smallest value, and a share of 0
+/// has the rank 0.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

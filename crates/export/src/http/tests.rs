@@ -67,24 +67,18 @@ fn an_address_that_is_none_is_told_at_once() {
 
 #[test]
 fn a_token_that_no_header_may_have_is_refused_and_not_shown() {
-    let (url, content_type, timeout, hear) = ("http://a", "text/plain", Duration::from_secs(1), ALL_TAKEN);
-    let target = Target {
-        url,
-        setting: ("url", url),
-        content_type,
-        token: "a\nb",
-        authorities: Path::new(""),
-        timeout,
-        hear,
-    };
-    let error = Poster::new("hook", &target).unwrap_err().to_string();
+    let error = poster_with("http://a", "a\nb", Path::new("")).unwrap_err().to_string();
     assert_eq!(error, "hook: token has a character that no HTTP header may have");
 }
 
 fn poster(url: &str, authorities: &Path) -> Result<Poster, crate::error::ExportError> {
+    poster_with(url, "", authorities)
+}
+
+fn poster_with(url: &str, token: &str, authorities: &Path) -> Result<Poster, crate::error::ExportError> {
     let timeout = Duration::from_secs(1);
     let hear = ALL_TAKEN;
     let setting = ("url", url);
     let content_type = "text/plain";
-    Poster::new("hook", &Target { url, setting, content_type, token: "", authorities, timeout, hear })
+    Poster::new("hook", &Target { url, setting, content_type, token, authorities, timeout, hear })
 }

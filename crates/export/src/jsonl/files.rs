@@ -2,8 +2,9 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use crate::same_file::is_at;
 
 /// The current file and the rotated ones; or stdout.
 #[derive(Debug)]
@@ -78,8 +79,7 @@ impl Rotated {
     /// Checks whether another program has moved, removed or cut the file, and opens a new one if needed.
     fn look(&mut self) {
         let Some(Ok(held)) = self.file.as_ref().map(File::metadata) else { return };
-        let is_held = |named: fs::Metadata| (named.dev(), named.ino()) == (held.dev(), held.ino());
-        if !fs::metadata(&self.path).is_ok_and(is_held) {
+        if !is_at(&held, &self.path) {
             (self.file, self.bytes) = (None, 0);
             // An error occurs again when the lines are written.
             let _ = self.open();

@@ -29,8 +29,8 @@ pub(super) fn config(settings: &KafkaSettings) -> Result<ClientConfig, String> {
     Ok(config)
 }
 
-/// Checks that each broker is a host, with a port if any from 1 to 65535; the client would use the lower 16 bits
-/// of a larger one.
+/// Checks that each broker is a host, with a port from 1 to 65535 or none; of a larger port the client would
+/// use the lower 16 bits.
 fn check_brokers(brokers: &str) -> Result<(), String> {
     let is_broker = |broker: &str| {
         // An address of IPv6 without a port may have no brackets.

@@ -168,8 +168,8 @@ fn an_anycast_address_of_a_host_without_agent_gets_int_only_in_flows_that_anothe
 
     let since = Instant::now();
     let mut arrived = [0; 2];
-    // A veth keeps the hash of the packets' socket, by which the first hop chooses the path; probes have another.
-    // So a probe takes the path of its flow by chance, and with bad luck no flow is proven.
+    // A veth keeps the hash of the packets' socket, by which the first hop chooses the path; probes have
+    // another. So a probe takes the path of its flow by chance, and with bad luck no flow is proven.
     while since.elapsed() < PATIENCE && count(&status(&world, Place::A), "started") <= 20 {
         let (flows, since) = (new_flows(), Instant::now());
         while since.elapsed() < WHILE {
