@@ -17,7 +17,7 @@ use crate::logs::{self, PATIENCE, STEP};
 use crate::plan::{self, Kind, Plan};
 use crate::process::{self, Process};
 use crate::state::{self, State};
-use crate::topology::{Action, DropReason, Fault, Topology};
+use crate::topology::{Action, Fault, Topology};
 use crate::wire::{self, LinkSettings};
 use crate::world;
 
@@ -282,15 +282,6 @@ impl Lab {
         match action {
             Action::Run(_) => return Ok(()),
             Action::Fault(fault) => {
-                if let Fault::Drop { switch, reason: DropReason::Silent } = fault {
-                    let is_bridge = |node: &plan::Node| {
-                        node.name == *switch && node.hears_of_drops() && !node.is_router()
-                    };
-                    if self.plan.nodes.iter().any(is_bridge) {
-                        let what = format!("`{switch}` is a bridge that hears of every drop of Linux");
-                        return Err(LabError::Usage(what));
-                    }
-                }
                 if !state.facts.faults.contains(fault) {
                     state.facts.faults.push(fault.clone());
                 }

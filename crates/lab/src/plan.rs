@@ -8,6 +8,7 @@ mod parts;
 mod resolve;
 mod routes;
 mod segment;
+mod settings;
 
 use crate::topology::{Mistake, Topology};
 

@@ -1,6 +1,7 @@
 //! Realization of a plan with namespaces, devices, addresses and routes.
 
 mod queue;
+mod silence;
 
 use std::io;
 use std::net::IpAddr;
@@ -12,7 +13,6 @@ use inband_linux::address::Address;
 use inband_linux::device;
 use inband_linux::ethtool::{self, Offload};
 use inband_linux::namespace::{self, Namespace};
-use inband_linux::neighbour::{self, Neighbour};
 use inband_linux::netlink::Netlink;
 use inband_linux::route::{NextHop, Route};
 use inband_linux::veth::{self, End};
@@ -144,7 +144,7 @@ pub(crate) fn apply(plan: &Plan, now: &[Fault], before: Option<&[Fault]>) -> Res
                 let device = index(netlink, &interface.device)?;
                 let link = &plan.links[interface.link];
                 match plan.rate(interface.link, now) {
-                    _ if is_silent && !node.hears_of_drops() => queue::drop_all(netlink, device)?,
+                    _ if is_silent && !node.hears_of_drops() => silence::discard(netlink, device)?,
                     rate if rate.0 > 0 && !node.is_engine() => {
                         queue::limit(netlink, device, rate, link.queue_bytes)?;
                     }
@@ -155,7 +155,12 @@ pub(crate) fn apply(plan: &Plan, now: &[Fault], before: Option<&[Fault]>) -> Res
                 let is_up = |interface: &&Interface| !broken.contains(&interface.link);
                 for interface in node.interfaces.iter().filter(is_up) {
                     let device = index(netlink, &interface.device)?;
-                    estrange(netlink, device, &plan.next_hops(at, interface), silent(now, &node.name))?;
+                    silence::estrange(
+                        netlink,
+                        device,
+                        &plan.next_hops(at, interface),
+                        silent(now, &node.name),
+                    )?;
                 }
             }
             change_routes(netlink, old, &routes[at], again)
@@ -305,25 +310,6 @@ fn without_offloads(device: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a device send packets for these routers to an unused Ethernet address, or ends that.
-///
-/// Linux reports whatever it drops itself, but a frame for another station is no drop to its receiver.
-fn estrange(netlink: &mut Netlink, device: u32, routers: &[IpAddr], is_silent: bool) -> io::Result<()> {
-    for router in routers {
-        if is_silent {
-            let address = Some(NOBODY);
-            Neighbour { device, ip: *router, address, has_failed: false, is_permanent: true }
-                .replace(netlink)?;
-            continue;
-        }
-        match neighbour::remove(netlink, device, *router) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 /// Changes a node's routes; `again`: a device has changed, so routes may be gone.
 fn change_routes(netlink: &mut Netlink, old: &Routes, new: &Routes, again: bool) -> io::Result<()> {
     for (network, target) in old.iter().filter(|(network, _)| !new.contains_key(network)) {
@@ -392,8 +378,6 @@ fn mac(node: usize, id: u16) -> [u8; 6] {
     [0x02, 0x1b, a, b, c, d]
 }
 
-/// An Ethernet address like those of [`mac`], but unused: there are not that many nodes.
-const NOBODY: [u8; 6] = [0x02, 0x1b, 0xff, 0xff, 0xff, 0xff];
 /// Source address, destination address, protocol, source port, destination port: bits 0, 1, 2, 4 and 5.
 const FIELDS_OF_FLOWS: &str = "55";
 /// The device that a node's reports leave by.

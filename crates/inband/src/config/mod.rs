@@ -80,8 +80,10 @@ impl ConfigFile {
     }
 
     fn mistake(&self, span: Option<Range<usize>>, message: &str) -> ConfigError {
-        let place = span.map(|span| Place::of(&self.text, &span));
-        let table = place.as_ref().and_then(|place| place.table.as_deref());
+        let place = span.as_ref().map(|span| Place::of(&self.text, span));
+        // A key that the file itself lacks has an empty place at its start, whatever table begins there.
+        let is_of_file = span == Some(0..0);
+        let table = place.as_ref().and_then(|place| place.table.as_deref()).filter(|_| !is_of_file);
         let message = names::explain(message, table);
         ConfigError::Mistake(Box::new(Mistake { path: self.path.clone(), place, message }))
     }

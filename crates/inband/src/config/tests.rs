@@ -106,7 +106,10 @@ fn a_missing_key_names_its_table() {
         "{}",
         mistake("[node]")
     );
-    assert!(mistake("").starts_with("node.toml:1:1: missing key `node`"), "{}", mistake(""));
+    for text in ["", "[source]\n", "[queue.0]\nid = 3\n[source]\nmode = \"mx\"\n"] {
+        let message = mistake(text);
+        assert!(message.starts_with("node.toml:1:1: missing key `node`\n"), "{message}");
+    }
 }
 
 #[test]

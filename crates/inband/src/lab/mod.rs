@@ -228,7 +228,7 @@ fn name_of(lab: &str) -> Result<String, Failure> {
 fn take_down(lab: &str) -> Result<(), Failure> {
     let name = name_of(lab)?;
     let ended = down(&name).map_err(failure)?;
-    note!("`{name}` is down; {ended} of its processes were still there");
+    note!("`{name}` is down; {ended} of its processes were running");
     Ok(())
 }
 

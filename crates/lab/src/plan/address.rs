@@ -138,6 +138,8 @@ fn fault(network: Network) -> Option<&'static str> {
         address if address.is_unspecified() => Some("the unspecified address"),
         address if address.is_loopback() => Some("a loopback address"),
         address if address.is_multicast() => Some("a multicast address"),
+        IpAddr::V6(address) if address.is_unicast_link_local() => Some("a link-local address"),
+        IpAddr::V6(address) if address.to_ipv4_mapped().is_some() => Some("an IPv4-mapped address"),
         IpAddr::V4(address) if address.octets()[0] >= RESERVED => Some("a reserved address"),
         IpAddr::V4(address) if address.octets()[0] == 0 => Some("an address of \"this network\""),
         IpAddr::V4(_) if is_end(network.network().address) => Some("the address of its network"),
@@ -146,18 +148,22 @@ fn fault(network: Network) -> Option<&'static str> {
     }
 }
 
-/// Networks whose hosts are on more than one segment.
+/// Networks with addresses that hosts on another segment have in their network too.
 fn shared(plan: &Plan, topology: &Topology) -> BTreeSet<Network> {
-    let mut places: BTreeMap<Network, BTreeSet<usize>> = BTreeMap::new();
+    let mut places: BTreeSet<(Network, usize)> = BTreeSet::new();
     for (at, segment) in plan.segments.iter().enumerate() {
         for (node, _) in &segment.members {
             let Some(host) = node.checked_sub(topology.switches.len()) else { continue };
             for network in &topology.hosts[host].address.get_ref().0 {
-                places.entry(network.network()).or_default().insert(at);
+                places.insert((network.network(), at));
             }
         }
     }
-    places.into_iter().filter(|(_, places)| places.len() > 1).map(|(network, _)| network).collect()
+    let overlap = |a: &Network, b: &Network| a.contains(b.address) || b.contains(a.address);
+    let is_shared = |(network, at): &&(Network, usize)| {
+        places.iter().any(|(other, there)| at != there && overlap(network, other))
+    };
+    places.iter().filter(is_shared).map(|(network, _)| *network).collect()
 }
 
 /// The addresses of a router on a segment with other routers.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use toml::{Table, Value};
+use toml::{Spanned, Table, Value};
 
 use super::parts::{Kind, Node, Plan, management};
 use crate::topology::{Fault, Topology};
@@ -200,16 +200,11 @@ fn interfaces(plan: &Plan, node: &Node) -> Vec<Table> {
 }
 
 /// Adds the file's settings of interfaces; an entry without an id applies to all.
-fn add_interfaces(interfaces: &mut Vec<Table>, entries: &[Table]) {
-    for entry in entries {
+fn add_interfaces(interfaces: &mut [Table], entries: &[Spanned<Table>]) {
+    for entry in entries.iter().map(Spanned::get_ref) {
         let id = entry.get("id");
-        let mut found = false;
         for interface in interfaces.iter_mut().filter(|interface| id.is_none() || interface.get("id") == id) {
-            found = true;
             merge(interface, entry.clone());
-        }
-        if !found && id.is_some() {
-            interfaces.push(entry.clone());
         }
     }
 }

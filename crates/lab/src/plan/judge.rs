@@ -3,7 +3,9 @@
 use inband_model::EventKind;
 
 use super::parts::{Kind, Plan};
-use crate::topology::{Action, Fault, Mistake, Topology, unknown};
+use super::routes::Target;
+use crate::quantity::Network;
+use crate::topology::{Action, DropReason, Fault, Mistake, Topology, unknown};
 
 /// Checks the names and times in steps and expectations.
 pub(super) fn judge(plan: &Plan, topology: &Topology) -> Result<(), Mistake> {
@@ -13,17 +15,7 @@ pub(super) fn judge(plan: &Plan, topology: &Topology) -> Result<(), Mistake> {
         plan.check(&action).map_err(|message| Mistake { span, message })?;
     }
     for expectation in &topology.expectations {
-        let given = [
-            expectation.event.is_some(),
-            expectation.path.is_some(),
-            expectation.only.is_some(),
-            expectation.run.is_some(),
-        ];
-        if given.iter().filter(|given| **given).count() != 1 {
-            let span = expectation.event.as_ref().map(toml::Spanned::span);
-            let message = "an expectation has one of `event`, `path`, `only` and `run`".into();
-            return Err(Mistake { span, message });
-        }
+        expectation.check()?;
         let kinds = || EventKind::ALL.iter().map(|kind| kind.name());
         let named = expectation.event.iter().map(|event| (event.get_ref(), event.span()));
         let only =
@@ -34,6 +26,9 @@ pub(super) fn judge(plan: &Plan, topology: &Topology) -> Result<(), Mistake> {
             return Err(Mistake::at(span, unknown("event", kind, kinds())));
         }
         if let Some(path) = &expectation.path {
+            if path.nodes.get_ref().is_empty() {
+                return Err(Mistake::at(path.nodes.span(), "the path has no `nodes`"));
+            }
             for name in path.nodes.get_ref() {
                 if !plan.nodes.iter().any(|node| node.name == *name && node.id.is_some()) {
                     let known = plan.nodes.iter().filter(|node| node.id.is_some());
@@ -79,10 +74,10 @@ fn judge_times(topology: &Topology) -> Result<(), Mistake> {
 }
 
 impl Plan {
-    /// Checks that everything an action names exists.
+    /// Checks that everything an action names exists, and that a fault has an effect there.
     ///
     /// # Errors
-    /// The name that is unknown.
+    /// The name that is unknown; why the fault has no effect.
     pub fn check(&self, action: &Action) -> Result<(), String> {
         let all = || self.nodes.iter().map(|node| node.name.as_str());
         let switches =
@@ -113,13 +108,63 @@ impl Plan {
                 _ => Err("`mend` takes both ends of a link, or a switch".into()),
             },
             Action::Fault(Fault::Break { a, b } | Fault::Slow { a, b, .. }) => link(a, b),
-            Action::Fault(Fault::Loop { a, b }) => {
-                switch(a).and_then(|()| switch(b)).and_then(|()| link(a, b))
+            Action::Fault(fault @ Fault::Loop { a, b }) => {
+                switch(a).and_then(|()| switch(b)).and_then(|()| link(a, b))?;
+                self.check_router(a).and_then(|()| self.check_router(b))?;
+                if self.routes(std::slice::from_ref(fault)) == self.routes(&[]) {
+                    return Err(format!("no host is at another switch or at `{b}`: no packet would loop"));
+                }
+                Ok(())
             }
-            Action::Fault(Fault::Drop { switch: name, .. }) => switch(name),
-            Action::Fault(Fault::Misroute { switch: name, next, .. }) => {
-                switch(name).and_then(|()| switch(next)).and_then(|()| link(name, next))
+            Action::Fault(Fault::Drop { switch: name, reason }) => {
+                switch(name).and_then(|()| self.check_drop(name, *reason))
+            }
+            Action::Fault(Fault::Misroute { switch: name, prefix, next }) => {
+                switch(name).and_then(|()| switch(next)).and_then(|()| link(name, next))?;
+                self.check_router(name).and_then(|()| self.check_router(next))?;
+                self.check_hosts(*prefix)
             }
         }
+    }
+
+    /// Checks that a switch can drop packets for this reason.
+    fn check_drop(&self, name: &str, reason: DropReason) -> Result<(), String> {
+        let Some(node) = self.node(name) else { return Ok(()) };
+        match reason {
+            DropReason::NoRoute => {
+                self.check_router(name)?;
+                let has_ways = |target: &Target| matches!(target, Target::Via(_));
+                if self.routes(&[])[node].values().any(has_ways) {
+                    return Ok(());
+                }
+                Err(format!("`{name}` has no route to hosts of other switches"))
+            }
+            DropReason::Silent if self.nodes[node].hears_of_drops() && !self.nodes[node].is_router() => {
+                Err(format!("`{name}` is a bridge that hears of every drop of Linux"))
+            }
+            DropReason::Silent => {
+                let mut peers = self.nodes[node].interfaces.iter().map(|it| self.nodes[it.peer].kind);
+                if peers.any(|kind| kind != Kind::Host) {
+                    return Ok(());
+                }
+                Err(format!("`{name}` has no link to another switch"))
+            }
+        }
+    }
+
+    /// Checks that a switch forwards by routes.
+    fn check_router(&self, name: &str) -> Result<(), String> {
+        let is_router = self.node(name).is_some_and(|node| self.nodes[node].is_router());
+        if is_router { Ok(()) } else { Err(format!("`{name}` is a bridge: it has no routes")) }
+    }
+
+    /// Checks that a network contains hosts.
+    fn check_hosts(&self, network: Network) -> Result<(), String> {
+        let hosts = (0..self.nodes.len()).filter(|node| self.nodes[*node].kind == Kind::Host);
+        let mut addresses = hosts.flat_map(|host| self.host_addresses(host));
+        if addresses.any(|host| network.contains(host.address)) {
+            return Ok(());
+        }
+        Err(format!("no host is in {network}"))
     }
 }

@@ -7,6 +7,7 @@ use toml::Spanned;
 
 use super::names;
 use super::parts::{Interface, Kind, Link, Node, Plan};
+use super::settings;
 use crate::topology::{CollectorConfig, LinkConfig, Mistake, SwitchConfig, SwitchTables, Topology, unknown};
 
 /// The plan without segments and addresses.
@@ -20,6 +21,21 @@ pub(super) fn resolve(topology: &Topology) -> Result<Plan, Mistake> {
     let nodes = nodes(topology)?;
     let mut plan = Plan { name: name.clone(), api, nodes, links: Vec::new(), segments: Vec::new() };
     connect(&mut plan, topology)?;
+    check_links(&plan, topology)?;
+    settings::check(&plan, topology)?;
+    Ok(plan)
+}
+
+/// Checks the number of links of each node.
+fn check_links(plan: &Plan, topology: &Topology) -> Result<(), Mistake> {
+    for (node, switch) in plan.nodes.iter().zip(&topology.switches) {
+        let links = node.interfaces.len();
+        if links < 2 && switch.int {
+            let links = if links == 1 { "1 link".to_owned() } else { format!("{links} links") };
+            let message = format!("switch `{}` has {links}; a switch with INT has at least two", node.name);
+            return Err(Mistake::at(switch.name.span(), message));
+        }
+    }
     for (node, host) in plan.nodes.iter().skip(topology.switches.len()).zip(&topology.hosts) {
         if node.interfaces.len() != 1 {
             let links = node.interfaces.len();
@@ -27,7 +43,7 @@ pub(super) fn resolve(topology: &Topology) -> Result<Plan, Mistake> {
             return Err(Mistake::at(host.name.span(), message));
         }
     }
-    Ok(plan)
+    Ok(())
 }
 
 /// The address of the API outside of the lab: only of this machine, since the lab's API has no token.
@@ -188,7 +204,11 @@ fn ends_of(plan: &Plan, link: &LinkConfig) -> Result<[(usize, Option<u16>); 2], 
             }
         };
         let known = plan.nodes.iter().map(|node| node.name.as_str());
-        ends.push((plan.node(name).ok_or_else(|| wrong(unknown("host or switch", name, known)))?, id));
+        let node = plan.node(name).ok_or_else(|| wrong(unknown("host or switch", name, known)))?;
+        if plan.nodes[node].kind == Kind::Host && id.is_some_and(|id| id != HOST_INTERFACE) {
+            return Err(wrong(format!("the only interface of host `{name}` has the id {HOST_INTERFACE}")));
+        }
+        ends.push((node, id));
     }
     match ends[..] {
         [a, b] if a.0 != b.0 => Ok([a, b]),
@@ -216,6 +236,8 @@ fn properties(topology: &Topology, link: &LinkConfig, ends: [(usize, u16); 2]) -
     Ok(Link { ends, rate: link.rate.or(defaults.rate).unwrap_or_default(), queue_bytes, delay, loss })
 }
 
+/// The id of a host's interface.
+const HOST_INTERFACE: u16 = 1;
 /// The MTU of interfaces to hosts without INT, bytes: the usual one.
 const HOST_MTU: u32 = 1500;
 /// The MTU of interfaces inside the domain, bytes: a host's packet and INT of eight hops.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Hop, Node, Plan, Routes, Target, collector_toml, host_toml, switch_toml};
-use crate::topology::{Fault, Topology};
+use crate::topology::{Action, DropReason, Fault, Topology};
 
 const LEAF_SPINE: &str = r#"
 name = "ls"
@@ -121,7 +121,7 @@ fn a_loop_and_a_wrong_route_are_routes() {
     let prefix = "10.0.0.0/8".parse().unwrap();
     let routes = plan.routes(&[Fault::Misroute { switch: "spine1".into(), prefix, next: "leaf1".into() }]);
     assert_eq!(nodes_of(&plan, &routes[2], "10.0.2.0/24"), ["leaf1"]);
-    let reason = crate::topology::DropReason::NoRoute;
+    let reason = DropReason::NoRoute;
     let routes = plan.routes(&[Fault::Drop { switch: "spine1".into(), reason }]);
     assert!(routes[2].is_empty());
 }
@@ -147,6 +147,81 @@ fn a_network_on_several_links_is_routed_host_by_host() {
     assert_eq!(nodes_of(&plan, &routes[1], "10.0.0.1/32"), ["s1"]);
     assert_eq!(routes[2].get(&"10.0.0.254/32".parse().unwrap()), Some(&Target::Link("eth0".into())));
     assert!(!plan.nodes[2].interfaces[0].addresses[0].on_link);
+}
+
+#[test]
+fn networks_that_overlap_are_routed_host_by_host() {
+    let text = SHARED.replace("10.0.0.3/24", "10.0.7.3/16");
+    let plan = plan(&text);
+    let routes = plan.routes(&[]);
+    assert_eq!(nodes_of(&plan, &routes[0], "10.0.7.3/32"), ["s2"]);
+    assert_eq!(nodes_of(&plan, &routes[1], "10.0.0.1/32"), ["s1"]);
+    assert!(plan.nodes[2..].iter().all(|host| !host.interfaces[0].addresses[0].on_link));
+    // On one segment they are neighbours.
+    let text = text.replace("[\"h3\", \"s2\"]", "[\"h3\", \"s1\"]");
+    let text = text.replace("name = \"s1\"", "name = \"s1\", forwarding = \"learn\"");
+    let plan = self::plan(&text.replace("name = \"s2\"", "name = \"s2\", int = false"));
+    assert!(plan.nodes[2..].iter().all(|host| host.interfaces[0].addresses[0].on_link));
+}
+
+/// Bridges at both sides of two routers; `b2` is one of Linux with INT.
+const BRIDGES: &str = r#"
+name = "x"
+switch = [
+    { name = "b1", forwarding = "learn" },
+    { name = "r1" },
+    { name = "r2" },
+    { name = "b2", forwarding = "learn", datapath = "kernel" },
+]
+host = [{ name = "h1", address = "10.0.1.1/24" }, { name = "h2", address = "10.0.2.1/24" }]
+link = [
+    { ends = ["h1", "b1"] },
+    { ends = ["b1", "r1"] },
+    { ends = ["r1", "r2"] },
+    { ends = ["r2", "b2"] },
+    { ends = ["b2", "h2"] },
+]
+"#;
+
+#[test]
+fn a_fault_without_effect_is_refused() {
+    let bridges = plan(BRIDGES);
+    let (switch, prefix) = (|name: &str| name.to_owned(), "10.0.2.0/24".parse().unwrap());
+    let dropped = |name: &str, reason| Fault::Drop { switch: switch(name), reason };
+    let misroute =
+        |from: &str, prefix, next: &str| Fault::Misroute { switch: switch(from), prefix, next: switch(next) };
+    let looped = |a: &str, b: &str| Fault::Loop { a: switch(a), b: switch(b) };
+    for (fault, expected) in [
+        (dropped("b1", DropReason::NoRoute), "`b1` is a bridge: it has no routes"),
+        (dropped("b2", DropReason::Silent), "`b2` is a bridge that hears of every drop of Linux"),
+        (looped("b1", "r1"), "`b1` is a bridge: it has no routes"),
+        (looped("r1", "b1"), "`b1` is a bridge: it has no routes"),
+        (misroute("b1", prefix, "r1"), "`b1` is a bridge: it has no routes"),
+        (misroute("r1", prefix, "b1"), "`b1` is a bridge: it has no routes"),
+        (misroute("r1", "10.99.0.0/16".parse().unwrap(), "r2"), "no host is in 10.99.0.0/16"),
+    ] {
+        assert_eq!(bridges.check(&Action::Fault(fault)).unwrap_err(), expected);
+    }
+    for fault in [
+        dropped("r1", DropReason::NoRoute),
+        dropped("r1", DropReason::Silent),
+        dropped("b1", DropReason::Silent),
+        looped("r1", "r2"),
+        misroute("r2", prefix, "r1"),
+    ] {
+        assert_eq!(bridges.check(&Action::Fault(fault)), Ok(()));
+    }
+    let alone = plan(
+        "name = \"x\"\nswitch = [{ name = \"s1\" }]\n\
+         host = [{ name = \"h1\", address = \"10.0.1.1/24\" }, { name = \"h2\", address = \"10.0.2.1/24\" }]\n\
+         link = [{ ends = [\"h1\", \"s1\"] }, { ends = [\"h2\", \"s1\"] }]\n",
+    );
+    for (reason, expected) in [
+        (DropReason::NoRoute, "`s1` has no route to hosts of other switches"),
+        (DropReason::Silent, "`s1` has no link to another switch"),
+    ] {
+        assert_eq!(alone.check(&Action::Fault(dropped("s1", reason))).unwrap_err(), expected);
+    }
 }
 
 #[test]
@@ -222,6 +297,8 @@ fn addresses_that_no_host_can_have_are_refused() {
         ("255.255.255.255/24", "a reserved address"),
         ("::1/64", "a loopback address"),
         ("ff02::1/64", "a multicast address"),
+        ("fe80::1/64", "a link-local address"),
+        ("::ffff:10.0.0.1/96", "an IPv4-mapped address"),
     ] {
         let message = mistake(&LEAF_SPINE.replace("\"10.0.2.1/24\"", &format!("\"{address}\"")));
         assert!(message.contains(&format!("{address} is no address of a host: it is {fault}")), "{message}");
@@ -264,9 +341,15 @@ SWITCH
 [[host]]
 name = "h1"
 address = "10.0.1.1/24"
+int = true
 HOST
+[[host]]
+name = "h2"
+address = "10.0.2.1/24"
 [[link]]
 ends = ["h1", "s1"]
+[[link]]
+ends = ["h2", "s1"]
 "#;
     let planned = |switch: &str, host: &str, defaults: &str| {
         let text = text.replace("SWITCH", switch).replace("HOST", host) + defaults;
@@ -315,6 +398,21 @@ fn mistakes_are_named() {
         (("[\"h1\", \"leaf1:1\"]", "[\"h1\", \"h1\"]"), "both ends of the link are the same"),
         (("[\"h1\", \"leaf1:1\"]", "[\"h1\"]"), "a link has two ends"),
         (("[\"h1\", \"leaf1:1\"]", "[\"leaf2\", \"leaf1:1\"]"), "host `h1` has 0 links; a host has one"),
+        (
+            ("[\"h1\", \"leaf1:1\"]", "[\"h1:2\", \"leaf1:1\"]"),
+            "the only interface of host `h1` has the id 1",
+        ),
+        (
+            ("[\"leaf2\", \"spine2\"]", "[\"leaf2\", \"leaf1\"]"),
+            "switch `spine2` has 1 link; a switch with INT has at least two",
+        ),
+        (("id = 2 }", "id = 2, interface = [{ id = 9 }] }"), "no link of `leaf2` is at interface 9"),
+        (
+            ("id = 2 }", "int = false, node = { int_version = \"1.0\" } }"),
+            "switch `leaf2` has settings of INT",
+        ),
+        (("name = \"h2\"", "name = \"h2\"\nmetrics = \"127.0.0.1:1\""), "host `h2` has settings of INT"),
+        (("name = \"h2\"", "name = \"h2\"\nid = 7"), "host `h2` has settings of INT"),
         (("name = \"h2\"", "name = \"h1\""), "the name `h1` is in use"),
         (("name = \"h2\"", "name = \"collector\""), "`collector` is the name of a part of every lab"),
         (("name = \"ls\"", "name = \"l/s\""), "`l/s` is not a name"),
@@ -339,11 +437,24 @@ fn mistakes_are_named() {
             "unknown host or switch `h9`",
         ),
         (("delay = \"1ms\"", "[[expect]]\nby = \"1s\""), "an expectation has one of"),
+        (
+            ("delay = \"1ms\"", "[[expect]]\nby = \"1s\"\nrun = { on = \"h1\", command = \"true\" }"),
+            "an expectation of `run` has no `by`",
+        ),
+        (("delay = \"1ms\"", "[[expect]]\nonly = []\nkey = \"h1\""), "an expectation of `only` has no `key`"),
+        (
+            (
+                "delay = \"1ms\"",
+                "[[expect]]\npath = { source = \"10.0.1.1\", destination = \"10.0.2.1\", nodes = [] }",
+            ),
+            "the path has no `nodes`",
+        ),
         (("delay = \"1ms\"", "[[expect]]\nevent = \"path-chnge\""), "unknown event `path-chnge`"),
     ] {
         let text = LEAF_SPINE.replacen(change.0, change.1, 1);
         assert_ne!(text, LEAF_SPINE, "{change:?}");
-        let message = mistake(&text);
-        assert!(message.contains(expected), "{change:?}: {message}");
+        let mistake = Plan::new(&topology(&text)).unwrap_err();
+        assert!(mistake.message.contains(expected), "{change:?}: {mistake}");
+        assert!(mistake.span.is_some(), "{change:?}: its place");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::Command;
+use super::{Command, Mistake};
 use crate::quantity::Span;
 
 /// `[[expect]]`: one expectation.
@@ -40,6 +40,36 @@ pub struct Expect {
 }
 
 impl Expect {
+    /// Checks that it expects one thing, with the keys that apply to it.
+    ///
+    /// # Errors
+    /// What is missing, or has no effect.
+    pub(crate) fn check(&self) -> Result<(), Mistake> {
+        let time = || self.by.as_ref().or(self.after.as_ref()).map(Spanned::span);
+        let kinds = [
+            ("event", self.event.as_ref().map(Spanned::span)),
+            ("path", self.path.as_ref().map(|path| path.nodes.span())),
+            ("only", self.only.as_ref().map(Spanned::span)),
+            ("run", self.run.as_ref().map(|run| run.on.span())),
+        ];
+        let mut given = kinds.iter().filter_map(|(kind, span)| Some((*kind, span.clone()?)));
+        let (Some((kind, span)), None) = (given.next(), given.next()) else {
+            let span = kinds.into_iter().find_map(|(_, span)| span).or_else(time);
+            let message = "an expectation has one of `event`, `path`, `only` and `run`".into();
+            return Err(Mistake { span, message });
+        };
+        let unused = [
+            ("key", self.key.is_some() && kind != "event"),
+            ("absent", self.absent && matches!(kind, "only" | "run")),
+            ("by", self.by.is_some() && kind == "run"),
+            ("after", self.after.is_some() && kind == "run"),
+        ];
+        match unused.iter().find(|(_, is_unused)| *is_unused) {
+            None => Ok(()),
+            Some((key, _)) => Err(Mistake::at(span, format!("an expectation of `{kind}` has no `{key}`"))),
+        }
+    }
+
     /// The latest time since everything was running; `None`: the end of the run.
     #[must_use]
     pub fn by(&self) -> Option<Duration> {

@@ -28,10 +28,10 @@ pub struct Step {
     /// Both ends of a link, and the rate it has from now on.
     #[serde(default)]
     pub slow: Option<Spanned<Vec<String>>>,
-    /// Both ends of a link, and its new rate.
+    /// A switch, and its way to drop.
     #[serde(default)]
     pub drop: Option<Spanned<Vec<String>>>,
-    /// A switch, and its way to drop.
+    /// Two neighbours that send each other packets for other destinations.
     #[serde(default, rename = "loop")]
     pub loop_between: Option<Spanned<Vec<String>>>,
     /// A switch, a prefix, and the neighbour that wrongly receives the prefix.
@@ -143,7 +143,9 @@ impl Step {
                     Action::parse(name, arguments.get_ref()).map_err(|error| (error, span.clone()))?;
                 Ok((action, span))
             }
-            (None, _, None) => Err(("the step does nothing: give it `run` or a fault".into(), None)),
+            (None, _, None) => {
+                Err(("the step does nothing: give it `run` or a fault".into(), Some(self.at.span())))
+            }
             (first, ..) => {
                 let span = first.map(|(_, arguments)| arguments.span());
                 Err(("a step does one thing: give each a [[step]] of its own".into(), span))

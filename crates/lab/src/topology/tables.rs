@@ -24,7 +24,7 @@ macro_rules! with_node_tables {
             pub node: Option<Spanned<Table>>,
             /// `[[interface]]`: added to the interface with the same `id`; without `id`, to all.
             #[serde(default)]
-            pub interface: Vec<Table>,
+            pub interface: Vec<Spanned<Table>>,
             /// `[[peer]]`.
             #[serde(default)]
             pub peer: Vec<Value>,

@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use inband_linux::namespace::Namespace;
+use inband_linux::neighbour;
+use inband_linux::netlink::Netlink;
 
 use super::{apply, create, namespaces, remove};
 use crate::plan::Plan;
@@ -132,6 +134,31 @@ fn faults_stop_packets_and_their_end_lets_them_pass() {
     let slow = [Fault::Slow { a: "h1".into(), b: "r1".into(), rate: "100kbit".parse().unwrap() }];
     world.apply(&slow, &[]);
     assert!(world.reaches("h1", "h2", "10.0.2.1"));
+}
+
+#[test]
+fn neighbours_still_find_a_switch_that_drops_silently() {
+    let Some(world) = World::new("e") else { return };
+    assert!(world.reaches("h2", "h1", "10.0.1.1") && world.reaches("h2", "h1", "fd00:1::1"));
+
+    world.apply(&[Fault::Drop { switch: "r1".into(), reason: DropReason::Silent }], &[]);
+    for router in ["r2", "r3"] {
+        let namespace = Namespace::open(&world.0.namespace(router)).unwrap();
+        namespace
+            .inside(|| {
+                let mut netlink = Netlink::open().unwrap();
+                for known in neighbour::all(&mut netlink).unwrap() {
+                    let _ = neighbour::remove(&mut netlink, known.device, known.ip);
+                }
+            })
+            .unwrap();
+    }
+
+    assert!(world.reaches("h2", "h1", "10.0.1.1"), "to hosts of the switch");
+    assert!(world.reaches("h2", "h1", "fd00:1::1"), "to hosts of the switch");
+    for address in ["10.0.2.1", "fd00:2::1"] {
+        assert!(!world.reaches_at_once("h1", "h2", address), "by the switch to others");
+    }
 }
 
 #[test]
