@@ -12,6 +12,7 @@ pub mod golden;
 pub mod hex;
 pub mod http_server;
 pub mod int;
+pub mod metrics;
 pub mod network;
 pub mod oracle;
 pub mod packet;

@@ -72,29 +72,29 @@ fn read_request(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
 pub(super) fn text(tally: &Tally) -> String {
     let mut out = String::new();
     let name = "inband_host_packets_total";
-    head(&mut out, name, "counter", "Packets by what became of them in the kernel.");
+    head(&mut out, name, "counter", "Packets in the kernel's programs, by outcome.");
     for (outcome, count) in &tally.outcomes {
         let _ = writeln!(out, "{name}{{outcome=\"{}\"}} {count}", outcome.name());
     }
     for (traffic, name, help) in [
-        (Traffic::WatchedPackets, "inband_host_watched_packets_total", "Watched packets that left."),
+        (Traffic::WatchedPackets, "inband_host_watched_packets_total", "Watched packets sent."),
         (
             Traffic::WatchedBytes,
             "inband_host_watched_bytes_total",
-            "IP bytes of watched packets, without INT.",
+            "IP bytes of watched packets sent, without INT.",
         ),
-        (Traffic::IntPackets, "inband_host_int_packets_total", "Watched packets that left with INT."),
+        (Traffic::IntPackets, "inband_host_int_packets_total", "Watched packets sent with INT."),
         (
             Traffic::IntBytes,
             "inband_host_int_bytes_total",
-            "IP bytes of packets that left with INT, without it.",
+            "IP bytes of watched packets sent with INT, without INT.",
         ),
     ] {
         head(&mut out, name, "counter", help);
         let _ = writeln!(out, "{name} {}", tally.traffic(traffic));
     }
     let name = "inband_host_reports_total";
-    head(&mut out, name, "counter", "Reports by what became of them.");
+    head(&mut out, name, "counter", "Reports, by result.");
     for (result, count) in [
         ("sent", tally.reports_sent),
         ("refused", tally.reports_refused),
@@ -106,28 +106,38 @@ pub(super) fn text(tally: &Tally) -> String {
         let _ = writeln!(out, "{name}{{result=\"{result}\"}} {count}");
     }
     let name = "inband_host_drops_total";
-    head(&mut out, name, "counter", "Watched packets that the kernel dropped, by its reason.");
+    head(&mut out, name, "counter", "Watched packets dropped by the kernel, by its reason.");
     for (reason, count) in &tally.drops {
         let _ = writeln!(out, "{name}{{reason=\"{reason}\"}} {count}");
     }
     let name = "inband_host_drops_not_held_total";
-    head(&mut out, name, "counter", "Watched packets that the kernel dropped and no count holds.");
+    head(
+        &mut out,
+        name,
+        "counter",
+        "Watched packets dropped by the kernel for which its table of flows had no room.",
+    );
     let _ = writeln!(out, "{name} {}", tally.drops_not_held);
     let name = "inband_host_leases";
     head(&mut out, name, "gauge", "Leases: flows that hold one, pairs of addresses that were granted one.");
     let _ = writeln!(out, "{name}{{side=\"held\"}} {}", tally.leases_held);
     let _ = writeln!(out, "{name}{{side=\"granted\"}} {}", tally.leases_granted);
     let name = "inband_host_flows";
-    head(&mut out, name, "gauge", "Flows to peers in the last minute, by what stands between them and INT.");
+    head(
+        &mut out,
+        name,
+        "gauge",
+        "Flows to peers in the last minute, by state: `proven`, or why they have no INT.",
+    );
     for (state, count) in &tally.flows {
         let _ = writeln!(out, "{name}{{state=\"{}\"}} {count}", state.name());
     }
     let name = "inband_host_probes_total";
-    head(&mut out, name, "counter", "Probes by what became of them.");
+    head(&mut out, name, "counter", "Probes, by result.");
     let _ = writeln!(out, "{name}{{result=\"sent\"}} {}", tally.probes_sent);
     let _ = writeln!(out, "{name}{{result=\"failed\"}} {}", tally.probes_failed);
     let name = "inband_host_probes_withheld_total";
-    head(&mut out, name, "counter", "Probes that were due and not sent, by why.");
+    head(&mut out, name, "counter", "Probes that were due and not sent, by reason.");
     let withheld = tally.probes_withheld;
     for (reason, count) in [
         ("per_second", withheld.per_second),
@@ -140,10 +150,14 @@ pub(super) fn text(tally: &Tally) -> String {
     for (name, help, count) in [
         (
             "inband_host_path_packets_total",
-            "Packets with INT that were counted here and at their sinks.",
+            "Packets with INT counted at the source and at the sink.",
             tally.path_packets,
         ),
-        ("inband_host_path_lost_packets_total", "Those of them that were lost on the way.", tally.path_lost),
+        (
+            "inband_host_path_lost_packets_total",
+            "Packets with INT lost between source and sink.",
+            tally.path_lost,
+        ),
     ] {
         head(&mut out, name, "counter", help);
         let _ = writeln!(out, "{name} {count}");
@@ -153,7 +167,7 @@ pub(super) fn text(tally: &Tally) -> String {
         &mut out,
         name,
         "gauge",
-        "Hosts whose agents have answered, by what is known of them; each is in `all`.",
+        "Hosts whose agents have answered; those with a comparable clock, and with this host's node id.",
     );
     for (what, count) in ["all", "comparable_clock", "same_node_id"].into_iter().zip(tally.peers) {
         let _ = writeln!(out, "{name}{{known=\"{what}\"}} {count}");
@@ -163,7 +177,7 @@ pub(super) fn text(tally: &Tally) -> String {
     let _ = writeln!(out, "{name} {}", tally.map_bytes);
     if let Some(uncertainty_ns) = tally.clock_uncertainty_ns {
         let name = "inband_host_clock_uncertainty_seconds";
-        head(&mut out, name, "gauge", "How far timestamps may be off, as the kernel estimates it.");
+        head(&mut out, name, "gauge", "Uncertainty of timestamps, as estimated by the kernel.");
         let _ =
             writeln!(out, "{name} {}.{:09}", uncertainty_ns / 1_000_000_000, uncertainty_ns % 1_000_000_000);
     }

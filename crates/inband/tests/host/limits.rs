@@ -164,6 +164,7 @@ fn metrics_tell_what_became_of_packets() {
         text.contains(started)
     });
     assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
+    assert_eq!(inband_testkit::metrics::undocumented(&text), [""; 0]);
     assert!(text.contains("\ninband_host_int_packets_total 5\n"), "{text}");
     assert!(text.contains("\ninband_host_reports_total{result=\"sent\"} 0\n"), "{text}");
     a.stop();

@@ -171,6 +171,7 @@ fn metrics_are_counted_and_name_no_flow() {
         assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
     }
     assert!(!text.contains("10.0."), "{text}");
+    assert_eq!(inband_testkit::metrics::undocumented(&text), [""; 0]);
     // Each family has its help and type once, before its samples.
     for name in text.lines().filter_map(|line| line.strip_prefix("# HELP ")?.split(' ').next()) {
         assert_eq!(text.matches(&format!("# TYPE {name} ")).count(), 1, "{name}");

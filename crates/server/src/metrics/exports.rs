@@ -21,22 +21,38 @@ pub(super) fn families(exports: &[ExportLedger]) -> Vec<Family> {
             Sample::new([label(export), ("reason", reason.to_owned())], count)
         })
     });
-    let failed = Family::counter("inband_export_failed_total", "Messages that were given up.").with(failures);
+    let failed =
+        Family::counter("inband_export_failed_total", "Messages that were not delivered, by reason.")
+            .with(failures);
     counts.chain([failed]).collect()
 }
 
 type Count = fn(&ExportLedger) -> u64;
 
 const COUNTS: [(&str, Kind, &str, Count); 7] = [
-    ("inband_export_offered_total", Kind::Counter, "Messages that were to be delivered.", |of| of.offered),
-    ("inband_export_exported_total", Kind::Counter, "Messages that were delivered.", |of| of.exported),
-    ("inband_export_kept_back_total", Kind::Counter, "Messages that settings or silences keep back.", |of| {
+    ("inband_export_offered_total", Kind::Counter, "Messages offered to an output.", |of| of.offered),
+    ("inband_export_exported_total", Kind::Counter, "Messages delivered.", |of| of.exported),
+    ("inband_export_kept_back_total", Kind::Counter, "Messages held back by settings or silences.", |of| {
         of.kept_back
     }),
-    ("inband_export_retries_total", Kind::Counter, "Attempts beyond the first.", |of| of.retries),
-    ("inband_export_waiting", Kind::Gauge, "Messages whose fate is not decided.", |of| of.waiting),
-    ("inband_export_spool_bytes", Kind::Gauge, "Bytes that wait on disk.", |of| of.spool_bytes),
-    ("inband_export_up", Kind::Gauge, "1: the latest attempt went well, or there was none.", |of| {
+    ("inband_export_retries_total", Kind::Counter, "Repeated attempts.", |of| of.retries),
+    ("inband_export_waiting", Kind::Gauge, "Messages neither delivered nor given up.", |of| of.waiting),
+    ("inband_export_spool_bytes", Kind::Gauge, "Bytes that wait in the spool on disk.", |of| of.spool_bytes),
+    ("inband_export_up", Kind::Gauge, "1: the latest attempt succeeded, or there was none.", |of| {
         u64::from(of.trouble.is_none())
     }),
 ];
+
+#[cfg(test)]
+mod tests {
+    use inband_model::ExportLedger;
+    use inband_testkit::metrics::undocumented;
+
+    use super::super::text;
+    use super::families;
+
+    #[test]
+    fn metrics_of_outputs_are_documented() {
+        assert_eq!(undocumented(&text(&families(&[ExportLedger::default()]))), [""; 0]);
+    }
+}

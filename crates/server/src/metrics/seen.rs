@@ -94,7 +94,7 @@ impl Seen {
                 [("node", node.node_id.0.to_string()), ("name", names.node(node.node_id)?.to_owned())];
             Some(Sample::new(labels, 1_u64))
         });
-        let help = "What people call a node; always 1.";
+        let help = "Configured name of a node, as a label; always 1.";
         families.push(Family::gauge("inband_node_info", help).with(named));
         if let Some((archive, tally)) = archive.zip(tally) {
             families.extend(of_store(&tally, archive.trouble().is_none()));
@@ -109,16 +109,24 @@ impl Seen {
             [tally.stored + tally.gone, refused(tally) + tally.shed]
         });
         let counters = [
-            ("inband_datagrams_received_total", "Datagrams taken off the sockets.", ledger.received),
-            ("inband_datagrams_kernel_dropped_total", "Datagrams the kernel dropped.", ledger.kernel_dropped),
+            ("inband_datagrams_received_total", "Datagrams read from the sockets.", ledger.received),
+            (
+                "inband_datagrams_kernel_dropped_total",
+                "Datagrams dropped by the kernel because the socket's buffer was full.",
+                ledger.kernel_dropped,
+            ),
             (
                 "inband_datagrams_refused_total",
-                "Datagrams from addresses that may not report.",
+                "Datagrams from addresses that are not allowed to report.",
                 ledger.refused,
             ),
-            ("inband_datagrams_malformed_total", "Datagrams that are no telemetry report.", ledger.malformed),
+            (
+                "inband_datagrams_malformed_total",
+                "Datagrams that are not telemetry reports.",
+                ledger.malformed,
+            ),
             ("inband_datagrams_shed_total", "Datagrams dropped because a queue was full.", ledger.shed),
-            ("inband_datagrams_accepted_total", "Datagrams understood and counted once.", ledger.accepted),
+            ("inband_datagrams_accepted_total", "Datagrams decoded and counted once.", ledger.accepted),
             (
                 "inband_datagrams_duplicate_total",
                 "Datagrams that had been accepted before.",
@@ -126,40 +134,40 @@ impl Seen {
             ),
             (
                 "inband_datagrams_reordered_total",
-                "Accepted datagrams that came after a later one.",
+                "Accepted datagrams that arrived after a later one.",
                 ledger.reordered,
             ),
-            ("inband_datagrams_late_total", "Accepted datagrams that came too late to judge.", ledger.late),
+            (
+                "inband_datagrams_late_total",
+                "Accepted datagrams that arrived too late to be classified.",
+                ledger.late,
+            ),
             (
                 "inband_reports_accepted_total",
                 "Individual reports in accepted datagrams.",
                 ledger.accepted_reports,
             ),
-            ("inband_reports_stored_total", "Individual reports the store has written.", stored),
-            ("inband_reports_store_failed_total", "Individual reports the store did not take.", store_failed),
-            ("inband_receive_failures_total", "Times a socket could not be read.", reception.failures),
+            ("inband_reports_stored_total", "Individual reports written to history.", stored),
             (
-                "inband_losses_unknown_total",
-                "Times an unknown number of datagrams was lost.",
-                ledger.lost_unknown,
+                "inband_reports_store_failed_total",
+                "Individual reports that could not be written to history.",
+                store_failed,
             ),
+            ("inband_receive_failures_total", "Failed reads of a socket.", reception.failures),
+            ("inband_losses_unknown_total", "Losses of an unknown number of datagrams.", ledger.lost_unknown),
         ];
         let counters = counters.map(|(name, help, value)| Family::counter(name, help).of(value));
         let mut families = Vec::from(counters);
-        let help = "Datagrams that were sent and did not arrive; falls when one arrives after all.";
+        let help = "Datagrams that were sent and have not arrived; falls when one arrives later.";
         families.push(Family::gauge("inband_datagrams_lost", help).of(ledger.lost));
         families
     }
 
     fn of_clock(&self) -> [Family; 2] {
-        let last =
-            "By how much the time of day was set the last time while the collector ran; back is below 0.";
+        let last = "Last step of the time of day while the collector ran; negative: backwards.";
         [
-            Family::counter(
-                "inband_clock_steps_total",
-                "Times the time of day was set while the collector ran.",
-            )
-            .of(self.clock.steps),
+            Family::counter("inband_clock_steps_total", "Steps of the time of day while the collector ran.")
+                .of(self.clock.steps),
             Family::gauge("inband_clock_last_step_seconds", last).of(signed_seconds(self.clock.last_step_ns)),
         ]
     }
@@ -172,11 +180,12 @@ impl Seen {
             };
             faults.iter().map(sample).collect()
         };
-        let help = "Malformed datagrams by what was wrong with them.";
+        let help = "Malformed datagrams, by header and fault.";
         let malformed = Family::counter("inband_datagrams_malformed_by_fault_total", help);
-        let help = "Reported packets that are marked as INT and cannot be read; their reports are accepted.";
+        let help =
+            "Reported packets that are marked as INT and cannot be parsed; their reports are accepted.";
         let unreadable = Family::counter("inband_packets_unreadable_total", help);
-        let help = "What was forgotten or passed over because a table was full; flows also for their age.";
+        let help = "Entries removed or not added because a table was full; flows also because of their age.";
         let overflows =
             self.overflows.iter().map(|(name, count)| Sample::new([("what", name.clone())], *count));
         [
@@ -187,16 +196,15 @@ impl Seen {
     }
 
     fn of_tables(&self) -> [Family; 5] {
-        let help = "Nodes and queues that are known and have no series; at most 1000 of each have.";
+        let help = "Known nodes and queues without series; at most 1,000 of each have them.";
         let [nodes, queues] = self.left_out;
         let left_out = [("nodes", nodes), ("queues", queues)];
         let left_out = left_out.map(|(of, count)| Sample::new([("of", of.to_owned())], count));
         [
-            Family::gauge("inband_streams", "Streams of reports that are known.").of(self.streams),
-            Family::gauge("inband_flows", "Flows that reports told of lately.").of(self.flows),
-            Family::gauge("inband_nodes", "Nodes that are known; at most 1000 have metrics.")
-                .of(self.all_nodes),
-            Family::gauge("inband_events_active", "Events that go on.").of(self.active_events),
+            Family::gauge("inband_streams", "Known streams of reports.").of(self.streams),
+            Family::gauge("inband_flows", "Flows in recent reports.").of(self.flows),
+            Family::gauge("inband_nodes", "Known nodes; at most 1,000 have series.").of(self.all_nodes),
+            Family::gauge("inband_events_active", "Active events.").of(self.active_events),
             Family::gauge("inband_series_left_out", help).with(left_out),
         ]
     }
@@ -205,9 +213,9 @@ impl Seen {
         let EvidenceCounts { kept, gone, shed, recent_bytes } = self.evidence;
         let outcomes = [("kept", kept), ("gone", gone), ("shed", shed)];
         let outcomes = outcomes.map(|(of, count)| Sample::new([("outcome", of.to_owned())], count));
-        let help = "Reports that events rest on: their bytes went to history, were not among the newest datagrams any more, \
-                    or were more than history takes.";
-        let recent = "Memory of the newest datagrams, bytes.";
+        let help = "Reports that are the evidence of events: `kept` in history, `gone` from memory before, or `shed` because \
+                    there were too many.";
+        let recent = "Memory of the most recent datagrams, bytes.";
         [
             Family::counter("inband_evidence_reports_total", help).with(outcomes),
             Family::gauge("inband_recent_bytes", recent).of(recent_bytes),
@@ -223,9 +231,9 @@ impl Seen {
             let samples = known.map(|(label, latency)| Sample::new(label, seconds(of(&latency))));
             samples.collect::<Vec<_>>()
         };
-        let median = "Median hop latency of a node over the last million packets or so, to 3.2 %.";
-        let p99 = "What 99 of 100 hop latencies of a node stay below, to 3.2 %.";
-        let help = "Datagrams of a node that did not arrive; falls when one arrives after all.";
+        let median = "Median hop latency of a node over about the last million packets, at most 3.2 % off.";
+        let p99 = "99th percentile of the hop latency of a node, at most 3.2 % off.";
+        let help = "Datagrams of a node that have not arrived; falls when one arrives later.";
         [
             Family::counter("inband_node_reports_total", "Individual reports of a node.").with(reports),
             Family::gauge("inband_node_datagrams_lost", help).with(lost),
@@ -243,36 +251,37 @@ impl Seen {
                 [("node", node_id.0.to_string()), ("interface", interface), ("queue", queue_id.to_string())];
             Sample::new(labels, *recent)
         });
-        let help = "Highest occupancy of the last seconds, in the node's unit.";
+        let help = "Maximum occupancy of a queue in the last seconds, in the node's unit.";
         [Family::gauge("inband_queue_occupancy", help).with(samples)]
     }
 }
 
 /// Families of the store.
 fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
-    let help = "Whether history is being written: 1, or 0 while the disk does not take it.";
+    let help = "1: history is being written; 0: the disk refuses it.";
     let up = Family::gauge("inband_store_up", help).of(is_written);
     let lost = [("disk", refused(tally)), ("queue", tally.shed)];
     let lost = lost.map(|(reason, count)| Sample::new([("reason", reason.to_owned())], count));
-    let help = "Individual reports the store lost: the disk did not take them, or too much was waiting.";
+    let help = "Individual reports lost by the store: refused by the disk, or more than its queue holds.";
     let lost = Family::counter("inband_store_lost_reports_total", help).with(lost);
-    let help = "Individual reports stored in a directory that is removed or replaced, until it returns.";
+    let help =
+        "Individual reports in a directory of the store that was removed or replaced, until it returns.";
     let gone = Family::gauge("inband_store_gone_reports", help).of(tally.gone);
     let others = [("disk", tally.others_failed), ("queue", tally.others_shed)];
     let others = others.map(|(reason, count)| Sample::new([("reason", reason.to_owned())], count));
-    let help = "Paths, events, ledgers and reports behind events that the store lost, by the same reasons.";
+    let help = "Paths, events, ledgers and evidence lost by the store, by the same reasons.";
     let others = Family::counter("inband_store_lost_rows_total", help).with(others);
-    let help = "Individual reports that are on their way to the disk.";
+    let help = "Individual reports that wait to be written.";
     let waiting = Family::gauge("inband_store_waiting_reports", help).of(tally.waiting);
     let counters = [
         (
             "inband_store_flush_failures_total",
-            "Times segments could not be written; it is tried again.",
+            "Failed attempts to write a segment; each is repeated.",
             tally.flush_failures,
         ),
         (
             "inband_store_removed_segments_total",
-            "Segments removed for their age or for want of room.",
+            "Segments removed because of their age or the size of the store.",
             tally.removed_segments,
         ),
         (
@@ -280,32 +289,32 @@ fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
             "Individual reports found in logs at the start.",
             tally.recovered,
         ),
-        ("inband_store_torn_bytes_total", "Bytes of torn ends cut off logs at the start.", tally.torn_bytes),
+        (
+            "inband_store_torn_bytes_total",
+            "Bytes of incomplete ends of logs, removed at the start.",
+            tally.torn_bytes,
+        ),
         (
             "inband_store_damaged_blocks_total",
-            "Damaged blocks of logs found at the start; what cannot be read of them is left out.",
+            "Damaged blocks of logs found at the start; their unreadable parts are skipped.",
             tally.damaged_blocks,
         ),
         (
             "inband_store_damaged_places_total",
-            "Damaged places of segments that questions met.",
+            "Damaged places of segments found by queries.",
             tally.damaged_places,
         ),
         (
             "inband_store_merged_segments_total",
-            "Segments of roll-ups that were replaced by one for their hour.",
+            "Segments of roll-ups merged into one for their hour.",
             tally.merged_segments,
         ),
-        (
-            "inband_store_decoded_blocks_total",
-            "Blocks of logs that were decoded for questions.",
-            tally.decoded_blocks,
-        ),
+        ("inband_store_decoded_blocks_total", "Blocks of logs decoded for queries.", tally.decoded_blocks),
     ];
     let counters = counters.map(|(name, help, value)| Family::counter(name, help).of(value));
-    let help = "Memory of the logs that questions share, decoded, bytes.";
+    let help = "Memory of decoded logs, shared by queries, bytes.";
     let decoded = Family::gauge("inband_store_decoded_bytes", help).of(tally.decoded_bytes);
-    let help = "Memory of the footers of segments that questions share, bytes.";
+    let help = "Memory of footers of segments, shared by queries, bytes.";
     let footers = Family::gauge("inband_store_footer_bytes", help).of(tally.footer_bytes);
     [up, lost, gone, others, waiting, decoded, footers].into_iter().chain(counters).collect()
 }

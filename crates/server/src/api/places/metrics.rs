@@ -16,16 +16,13 @@ impl Places {
         let closed = Reason::ALL
             .map(|reason| Sample::new([("reason", reason.name().to_owned())], self.closed(reason)));
         vec![
-            Family::gauge("inband_api_connections", "Connections to the API that are open.").of(connected),
-            Family::gauge("inband_api_streams", "Connections that follow events as they come.").of(streams),
-            Family::counter(
-                "inband_api_connections_accepted_total",
-                "Connections to the API that were let in.",
-            )
-            .of(accepted),
+            Family::gauge("inband_api_connections", "Open connections to the API.").of(connected),
+            Family::gauge("inband_api_streams", "Connections that follow the stream of events.").of(streams),
+            Family::counter("inband_api_connections_accepted_total", "Accepted connections to the API.")
+                .of(accepted),
             Family::counter(
                 "inband_api_connections_closed_total",
-                "Connections to the API that were ended or not let in, by reason.",
+                "Connections to the API that were closed or refused, by reason.",
             )
             .with(closed),
         ]
