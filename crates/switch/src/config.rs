@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use inband_linux::device::{self, Device};
 use inband_linux::netlink::Netlink;
 use inband_node::NodeConfig;
-use inband_node::config::{Datapath, Forwarding, FrameIo, InterfaceConfig, Rate, ReportConfig, ReportFilter};
+use inband_node::config::{
+    Datapath, Forwarding, FrameIo, InterfaceConfig, ReportConfig, ReportFilter, SwitchConfig,
+};
 
 use crate::error::SwitchError;
 
@@ -35,6 +37,10 @@ pub fn check(config: &NodeConfig) -> Result<(), SwitchError> {
                 interface.priorities
             );
             return Err(SwitchError::entry("interface.priorities", at, what));
+        }
+        let id = interface.id;
+        if config.interfaces.iter().take(at).any(|earlier| earlier.id == id) {
+            return Err(SwitchError::entry("interface.id", at, format!("{id} is given twice")));
         }
         let name = &interface.device;
         if config.interfaces.iter().take(at).any(|earlier| earlier.device == *name) {
@@ -152,30 +158,61 @@ pub(crate) fn check_unbound(devices: &[Device]) -> Result<(), SwitchError> {
 /// # Errors
 /// The first setting that cannot change while a switch runs.
 pub(crate) fn check_reload(old: &NodeConfig, new: &NodeConfig) -> Result<(), SwitchError> {
+    let what = "cannot change while the switch runs; start it anew";
     let same = |key: &'static str, is_same: bool| {
-        let what = "cannot change while the switch runs; start it anew";
         if is_same { Ok(()) } else { Err(SwitchError::config(key, what)) }
     };
     same("node.id", old.node.id == new.node.id)?;
-    same("switch.datapath", old.switch.datapath == new.switch.datapath)?;
-    same("switch.forwarding", old.switch.forwarding == new.switch.forwarding)?;
-    let mut pairs = fixed(old).into_iter().zip(fixed(new));
-    pairs.try_for_each(|((key, old), (_, new))| same(key, old == new))
+    let switch = changed(switch_settings(&old.switch), switch_settings(&new.switch));
+    switch.map_or(Ok(()), |key| same(key, false))?;
+    same("interface", old.interfaces.len() == new.interfaces.len())?;
+    for (at, (old, new)) in old.interfaces.iter().zip(&new.interfaces).enumerate() {
+        if let Some(key) = changed(interface_settings(old), interface_settings(new)) {
+            return Err(SwitchError::entry(key, at, what));
+        }
+    }
+    changed(settings(old), settings(new)).map_or(Ok(()), |key| same(key, false))
 }
 
-/// The remaining settings that cannot change while a switch runs, as text to be compared.
-fn fixed(config: &NodeConfig) -> [(&'static str, String); 10] {
-    let NodeConfig {
-        node, encapsulation, source, probes, domains, sink, mtu, checksum, loss, switch, ..
-    } = config;
+/// The key of the first setting that differs.
+fn changed<const N: usize>(old: [Setting; N], new: [Setting; N]) -> Option<&'static str> {
+    old.into_iter().zip(new).find(|((_, old), (_, new))| old != new).map(|((key, _), _)| key)
+}
+
+/// A setting that cannot change while a switch runs: its key, and its value as text to be compared.
+type Setting = (&'static str, String);
+
+fn switch_settings(config: &SwitchConfig) -> [Setting; 5] {
+    let SwitchConfig { datapath, forwarding, io, xdp, metrics } = config;
+    [
+        ("switch.datapath", format!("{datapath:?}")),
+        ("switch.forwarding", format!("{forwarding:?}")),
+        ("switch.io", format!("{io:?}")),
+        ("switch.xdp", format!("{xdp:?}")),
+        ("switch.metrics", metrics.clone()),
+    ]
+}
+
+fn interface_settings(config: &InterfaceConfig) -> [Setting; 7] {
+    // The rate and the capacity of queues can change.
+    let InterfaceConfig { id, level2_id, device, edge, accept_int, mtu, rate: _, queue_bytes: _, priorities } =
+        config;
+    [
+        ("interface.id", id.to_string()),
+        ("interface.device", format!("{device:?}")),
+        ("interface.level2_id", level2_id.to_string()),
+        ("interface.edge", edge.to_string()),
+        ("interface.accept_int", format!("{accept_int:?}")),
+        ("interface.mtu", mtu.to_string()),
+        ("interface.priorities", priorities.to_string()),
+    ]
+}
+
+fn settings(config: &NodeConfig) -> [Setting; 8] {
+    let NodeConfig { node, encapsulation, source, probes, domains, sink, mtu, checksum, loss, .. } = config;
     // The filter can change, as its thresholds in [smart] can.
     let report = ReportConfig { filter: ReportFilter::None, ..config.report.clone() };
-    // So can the rates of interfaces and the capacity of their queues.
-    let unchanging =
-        |port: &InterfaceConfig| InterfaceConfig { rate: Rate(0), queue_bytes: 0, ..port.clone() };
-    let interfaces: Vec<_> = config.interfaces.iter().map(unchanging).collect();
     [
-        ("interface", format!("{interfaces:?}")),
         ("node", format!("{node:?}")),
         ("encapsulation", format!("{encapsulation:?}")),
         ("source", format!("{source:?} {probes:?}")),
@@ -184,7 +221,6 @@ fn fixed(config: &NodeConfig) -> [(&'static str, String); 10] {
         ("mtu", format!("{mtu:?}")),
         ("checksum", format!("{checksum:?}")),
         ("report", format!("{report:?}")),
-        ("switch", format!("{switch:?}")),
     ]
 }
 

@@ -1,5 +1,5 @@
 use inband_node::NodeConfig;
-use inband_node::config::{InterfaceConfig, ReportFilter};
+use inband_node::config::{InterfaceConfig, ReportFilter, Xdp};
 
 use super::{check, check_reload};
 
@@ -12,21 +12,25 @@ fn config() -> NodeConfig {
 #[test]
 fn what_cannot_change_while_a_switch_runs_is_named() {
     type Change = fn(&mut NodeConfig);
-    let changes: [(&str, Change); 9] = [
+    let changes: [(&str, Change); 13] = [
         ("report", |config| config.report.collector.set_port(40_000)),
         ("source", |config| config.source.remaining_hops = 3),
         ("encapsulation", |config| config.encapsulation.udp_port = Some(40_001)),
         ("mtu", |config| config.mtu.icmp_per_second = 7),
-        ("interface", |config| config.interfaces[0].accept_int = Some(true)),
-        ("interface", |config| config.interfaces[1].level2_id = 9),
-        ("interface", |config| config.interfaces[1].edge = true),
-        ("switch", |config| config.switch.metrics = "127.0.0.1:9100".to_owned()),
+        ("interface.0.accept_int", |config| config.interfaces[0].accept_int = Some(true)),
+        ("interface.1.level2_id", |config| config.interfaces[1].level2_id = 9),
+        ("interface.1.edge", |config| config.interfaces[1].edge = true),
+        ("interface.1.mtu", |config| config.interfaces[1].mtu = 1_400),
+        ("interface.0.device", |config| config.interfaces[0].device = Some("eth7".to_owned())),
+        ("interface", |config| drop(config.interfaces.pop())),
+        ("switch.metrics", |config| config.switch.metrics = "127.0.0.1:9100".to_owned()),
+        ("switch.xdp", |config| config.switch.xdp = Xdp::Off),
         ("node.id", |config| config.node.id = 8),
     ];
     for (key, change) in changes {
         let mut new = config();
         change(&mut new);
-        let error = check_reload(&config(), &new).map_err(|error| error.key().map(str::to_owned));
+        let error = check_reload(&config(), &new).map_err(|error| error.place());
         assert_eq!(error, Err(Some(key.to_owned())));
     }
 }
@@ -54,7 +58,7 @@ fn metrics_are_served_at_an_address_and_a_port() {
 #[test]
 fn a_mistake_of_an_interface_names_its_key_and_its_place() {
     type Change = fn(&mut InterfaceConfig);
-    let changes: [(Change, &str, &str); 4] = [
+    let changes: [(Change, &str, &str); 5] = [
         (
             |port| port.queue_bytes = 5,
             "interface.1.queue_bytes",
@@ -70,6 +74,7 @@ fn a_mistake_of_an_interface_names_its_key_and_its_place() {
             "interface.1.device",
             "interface.device `eth1` is given twice",
         ),
+        (|port| port.id = 1, "interface.1.id", "interface.id 1 is given twice"),
         (|port| port.device = None, "interface.1", "interface 2 has no `device`"),
     ];
     for (change, place, message) in changes {
