@@ -6,6 +6,7 @@ use std::sync::Arc;
 use inband_linux::device::Device;
 use inband_linux::route::{NextHop, RouteKind};
 use inband_wire::Layers;
+use inband_wire::checksum::Sum;
 use inband_wire::layers::IpVersion;
 
 use super::decision::{Arrival, Decision, Rewrite, flow_hash};
@@ -56,8 +57,16 @@ impl Routes {
         if recent.is_none() && self.is_hosts(destination) {
             return Decision::Host;
         }
-        // A cached destination does not stay on its link.
-        if is_group || stays_on_link(source) || (recent.is_none() && stays_on_link(destination)) {
+        // RFC 1812, 5.2.2.
+        if is_damaged(arrival.frame, layers) {
+            return Decision::Drop(Cause::Malformed, None);
+        }
+        // A cached destination does not stay on its link. RFC 1812, 5.3.7: no group is a source.
+        if is_group
+            || source.is_multicast()
+            || stays_on_link(source)
+            || (recent.is_none() && stays_on_link(destination))
+        {
             return Decision::Drop(Cause::NotForwarded, None);
         }
         if time_to_live(arrival.frame, layers) <= 1 {
@@ -128,6 +137,12 @@ impl Routes {
         }
         None
     }
+}
+
+/// Whether the length of an IP packet exceeds its frame, or the checksum of its IPv4 header is wrong.
+fn is_damaged(frame: &[u8], layers: &Layers) -> bool {
+    let is_correct = || frame.get(layers.l3..layers.l4).is_some_and(|header| Sum::of(header).checksum() == 0);
+    layers.end > frame.len() || (layers.ip == IpVersion::V4 && !is_correct())
 }
 
 /// Whether an address is IPv6 link-local. Routers do not forward to it, and the kernel has such addresses

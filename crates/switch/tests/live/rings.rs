@@ -24,7 +24,7 @@ fn frames(kind: &str, hops: u32) -> Vec<Vec<u8>> {
 }
 
 /// An engine that forwards by the kernel's routes.
-fn router(kind: &str, mtu: u32, io: &str) -> String {
+pub(crate) fn router(kind: &str, mtu: u32, io: &str) -> String {
     let text = format!("[switch]\ndatapath = \"engine\"\nforwarding = \"routes\"\nio = \"{io}\"\n");
     config(11, kind, &[], mtu, &text).replace("[[interface]]\n", "[[interface]]\nrate = \"0\"\n")
 }

@@ -9,9 +9,12 @@ use inband_linux::frames::Batch;
 use inband_linux::neighbour::{self, Neighbour};
 use inband_linux::netlink::Netlink;
 use inband_testkit::packet;
+use inband_wire::checksum::Sum;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::kernel::socket;
+use crate::fast_path::Line;
+use crate::kernel::{plain_frame, socket};
+use crate::rings;
 use crate::world::{A, B, FIRST, SECOND, World, drops, outcome};
 
 const ROUTES: &str = "[switch]\ndatapath = \"engine\"\nforwarding = \"routes\"\n";
@@ -169,4 +172,41 @@ fn routes_are_followed_as_they_change() {
     world.udp("10.98.0.1", 1..20);
 
     assert_eq!((drops(&first.stop()), drops(&second.stop())), (0, 0));
+}
+
+/// The frame with `bytes` at `at`, and the checksum of its IPv4 header.
+fn with(frame: &[u8], at: usize, bytes: &[u8]) -> Vec<u8> {
+    let mut frame = frame.to_vec();
+    frame[at..at + bytes.len()].copy_from_slice(bytes);
+    if frame[12..14] == [8, 0] {
+        frame[24..26].fill(0);
+        let checksum = Sum::of(&frame[14..34]).checksum();
+        frame[24..26].copy_from_slice(&checksum.to_be_bytes());
+    }
+    frame
+}
+
+#[test]
+fn a_router_drops_what_is_damaged_or_comes_from_a_group() {
+    for io in ["af-packet", "af-xdp"] {
+        let Some(mut line) = Line::new(1) else { return };
+        let switch = line.world.switch_of(FIRST, &rings::router("dscp", 2_000, io));
+        let [v4, v6] = [true, false].map(|is_v4| line.addressed(&plain_frame(100, 17, is_v4, 9)));
+        let checksum = [v4[24] ^ 0x40, v4[25]];
+        let mut wrong = v4.clone();
+        wrong[24..26].copy_from_slice(&checksum);
+        let group = [&[0xff, 2][..], &[0; 13], &[5]].concat();
+        let damaged = [wrong, with(&v4, 16, &[3, 0x84]), with(&v6, 18, &[3, 0x84])];
+        let groups = [with(&v4, 26, &[224, 0, 0, 5]), with(&v6, 22, &group)];
+        for frame in damaged.iter().chain(&groups) {
+            assert_eq!(line.from.send(std::iter::once(frame.as_slice())).unwrap(), 1);
+        }
+
+        // Nothing arrives before it.
+        assert_eq!(line.exchange(&v4), Some(line.routed(&v4)), "{io}");
+        let status = switch.stop();
+        let drops = &status.interfaces[0].drops;
+        assert_eq!(drops.get("malformed"), Some(&3), "{io}: {status:?}");
+        assert_eq!(drops.get("not_forwarded"), Some(&2), "{io}: {status:?}");
+    }
 }
