@@ -16,6 +16,7 @@ use inband_node::{NodeConfig, Profile};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use crate::claim::Claim;
 use crate::config;
 use crate::counts::Cause;
 use crate::error::SwitchError;
@@ -41,6 +42,8 @@ pub struct Switch {
     pool: Pool,
     timers: Timers,
     reloads: u64,
+    /// Dropped last: until then no other switch has the devices.
+    _claim: Claim,
 }
 
 /// The longest wait of [`Switch::step`].
@@ -57,6 +60,7 @@ impl Switch {
         let mut netlink = Netlink::open().map_err(SwitchError::system("reach netlink"))?;
         let devices = config::devices(config, &mut netlink)?;
         config::check_unbound(&devices)?;
+        let claim = Claim::on(&devices)?;
         let is_router = config.switch.forwarding == Forwarding::Routes;
         let guard = Guard::attach(&devices, is_router)?;
         let Opened { memory, rings } = Opened::open(config, &devices, &guard)?;
@@ -75,6 +79,7 @@ impl Switch {
             timers: Timers::new(),
             reloads: 0,
             config: config.clone(),
+            _claim: claim,
         };
         switch.look_at_sending();
         Ok(switch)

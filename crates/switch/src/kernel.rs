@@ -28,6 +28,7 @@ use inband_wire::int::Queue;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use crate::claim::Claim;
 use crate::config;
 use crate::counts::{Cause, Counts};
 use crate::error::SwitchError;
@@ -56,6 +57,8 @@ pub struct KernelSwitch {
     tick: Timer,
     compare: Timer,
     reloads: u64,
+    /// Dropped last: until then no other switch has the devices.
+    _claim: Claim,
 }
 
 /// One interface.
@@ -88,6 +91,7 @@ impl KernelSwitch {
         let profile = Profile::compile(config)?;
         let mut netlink = Netlink::open().map_err(SwitchError::system("reach netlink"))?;
         let devices = config::devices(config, &mut netlink)?;
+        let claim = Claim::on(&devices)?;
         let mut way = Way::open(netlink)?;
         let mut programs = Programs::load()?;
         programs.configure(&Settings::new(config, way.engine, Clock::Realtime.offset().ns))?;
@@ -120,6 +124,7 @@ impl KernelSwitch {
             compare: Timer::every(COMPARE_NS),
             reloads: 0,
             config: config.clone(),
+            _claim: claim,
         })
     }
 

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod assembly;
+mod claim;
 mod config;
 mod counts;
 mod engine;

@@ -7,6 +7,7 @@ mod bytes;
 mod counters;
 mod daemons;
 mod drops;
+mod exclusion;
 mod fast_path;
 mod kernel;
 mod narrow_edges;
