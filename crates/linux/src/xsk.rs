@@ -6,28 +6,33 @@
 mod memory;
 mod options;
 mod ring;
+mod sender;
 
 use std::io;
-use std::mem::{size_of, zeroed};
+use std::mem::zeroed;
 use std::ops::Range;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr;
 
 pub use self::memory::{CHUNK_BYTES, Chunk, FrameMemory, ROOM_BYTES};
-use self::options::{check, get, set};
+pub use self::options::Moving;
+use self::options::{Bound, bind, get, offsets, open, set};
 use self::ring::Ring;
+pub use self::sender::Flushed;
+use self::sender::Sender;
 
 /// A socket for the frames of one receive queue of a device. It never blocks.
 #[derive(Debug)]
 pub struct RingSocket {
     socket: OwnedFd,
+    /// `None`: it only receives.
+    sender: Option<Sender>,
+    /// Index of its device, and its queue.
+    place: (u32, u32),
+    ready: Ready,
     fill: Ring<u64>,
     received: Ring<libc::xdp_desc>,
-    send: Ring<libc::xdp_desc>,
     completed: Ring<u64>,
-    /// Frames passed to the kernel but not sent yet, and their maximum number.
-    unsent: u32,
-    most_unsent: u32,
     losses: u64,
 }
 
@@ -38,15 +43,6 @@ pub struct Arrived {
     pub chunk: Chunk,
     /// Its range in the chunk.
     pub range: Range<usize>,
-}
-
-/// Whether the kernel copies frames between its memory and that of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moving {
-    /// Only where the driver cannot use the program's memory.
-    IfNeeded,
-    /// Always: it works with every driver.
-    Always,
 }
 
 /// The sizes of a socket's rings, in frames.
@@ -77,10 +73,6 @@ impl Ready {
 
 /// Maximum number of frames taken, or passed on, at a time.
 const MAX_FRAMES: u32 = 64;
-/// Minimum number of frames that the kernel sends in one call.
-const SENT_AT_ONCE: u32 = 32;
-/// Buffer size for frames that the device has not sent, bytes.
-const SEND_BYTES: libc::c_int = 64 << 20;
 
 impl RingSocket {
     /// Opens a socket for a receive queue of the device with this interface index, on `memory`.
@@ -94,19 +86,13 @@ impl RingSocket {
         ready: Ready,
         moving: Moving,
     ) -> io::Result<Self> {
-        // SAFETY: the call takes three integers and returns a descriptor, or a negative number.
-        let fd = check(unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
-        // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
-        let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-        // Without the privilege the default size is used.
-        let _ = set(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BYTES);
-        let shared = memory.register(&socket)?;
+        let socket = open()?;
+        let bound = memory.register(&socket)?.map_or(Bound::WithOwnMemory(moving), Bound::WithMemoryOf);
         let Ready { received, sent } = ready;
         for (ring, frames) in [
             (libc::XDP_UMEM_FILL_RING, received),
             (libc::XDP_UMEM_COMPLETION_RING, sent),
             (libc::XDP_RX_RING, received),
-            (libc::XDP_TX_RING, sent),
         ] {
             set(&socket, libc::SOL_XDP, ring, &frames)?;
         }
@@ -114,19 +100,23 @@ impl RingSocket {
         let (fill_at, completed_at) = (libc::XDP_UMEM_PGOFF_FILL_RING, libc::XDP_UMEM_PGOFF_COMPLETION_RING);
         let wide = |at: libc::c_ulonglong| libc::off_t::try_from(at).map_err(|_| io::ErrorKind::Unsupported);
         let (fill_at, completed_at) = (wide(fill_at)?, wide(completed_at)?);
-        let rings = Self {
-            fill: Ring::map(&socket, fill_at, &offsets.fr, received)?,
-            received: Ring::map(&socket, libc::XDP_PGOFF_RX_RING, &offsets.rx, received)?,
-            send: Ring::map(&socket, libc::XDP_PGOFF_TX_RING, &offsets.tx, sent)?,
-            completed: Ring::map(&socket, completed_at, &offsets.cr, sent)?,
-            socket,
-            unsent: 0,
-            most_unsent: sent,
-            losses: 0,
-        };
-        bind(&rings.socket, device, queue, shared, moving)?;
-        memory.bound(&rings.socket)?;
-        Ok(rings)
+        let fill = Ring::map(&socket, fill_at, &offsets.fr, received)?;
+        let arriving = Ring::map(&socket, libc::XDP_PGOFF_RX_RING, &offsets.rx, received)?;
+        let completed = Ring::map(&socket, completed_at, &offsets.cr, sent)?;
+        bind(&socket, (device, queue), bound)?;
+        memory.bound(&socket)?;
+        let place = (device, queue);
+        Ok(Self { socket, sender: None, place, ready, fill, received: arriving, completed, losses: 0 })
+    }
+
+    /// Makes the socket able to send.
+    ///
+    /// # Errors
+    /// An error of the kernel.
+    pub fn open_sender(&mut self) -> io::Result<()> {
+        let is_copying = !self.is_zero_copy()?;
+        self.sender = Some(Sender::open(&self.socket, self.place, self.ready.sent, is_copying)?);
+        Ok(())
     }
 
     /// Passes pending frames to `take`, at most 64, and gives the kernel chunks for as many more; returns
@@ -180,51 +170,51 @@ impl RingSocket {
     /// # Errors
     /// The chunk, if there is no room.
     pub fn send(&mut self, memory: &mut FrameMemory, chunk: Chunk, range: Range<usize>) -> Result<(), Chunk> {
-        let length = u32::try_from(range.len()).unwrap_or(u32::MAX);
-        if !self.send.has_room() || self.unsent >= self.most_unsent {
-            return Err(chunk);
+        match &mut self.sender {
+            Some(sender) => sender.send(memory, chunk, &range),
+            None => Err(chunk),
         }
-        let addr = memory.lend(chunk, range.start);
-        self.send.put(libc::xdp_desc { addr, len: length, options: 0 });
-        self.unsent += 1;
-        Ok(())
     }
 
-    /// Makes the kernel send the queued frames, and takes back the chunks of those it has sent.
+    /// Checks that the device takes frames, if it was down at the last [`flush`](Self::flush).
     ///
     /// # Errors
-    /// An error of the kernel, other than a lack of room.
-    pub fn flush(&mut self, memory: &mut FrameMemory) -> io::Result<()> {
+    /// The kernel's error: it is still down, or gone.
+    pub fn check(&mut self) -> io::Result<()> {
+        self.sender.as_mut().map_or(Ok(()), |sender| sender.check(&self.socket))
+    }
+
+    /// Makes the kernel send the queued frames, and takes back the chunks of those it has sent. If the device
+    /// is down, or gone, no frame stays queued.
+    pub fn flush(&mut self, memory: &mut FrameMemory) -> Flushed {
         self.reclaim(memory);
-        self.send.publish();
-        let mut left = self.send.unconsumed();
-        // A frame that the device refuses also leaves the ring.
-        for _ in 0..=self.most_unsent / SENT_AT_ONCE {
-            if left == 0 || !self.send.needs_wakeup() {
-                break;
-            }
-            // SAFETY: without a buffer and an address the call reads nothing.
-            let sent = unsafe {
-                libc::sendto(self.socket.as_raw_fd(), ptr::null(), 0, libc::MSG_DONTWAIT, ptr::null(), 0)
-            };
-            let failed = (sent < 0).then(io::Error::last_os_error);
-            let now_left = self.send.unconsumed();
-            match failed {
-                // The device is down or gone: queued frames wait.
-                Some(error) if matches!(error.raw_os_error(), Some(libc::ENETDOWN | libc::ENXIO)) => {
-                    return Err(error);
-                }
-                Some(_) if now_left == left => break,
-                _ => left = now_left,
-            }
-        }
+        let flushed = self.sender.as_mut().map(|sender| sender.flush(memory, &self.socket));
         self.reclaim(memory);
-        Ok(())
+        flushed.unwrap_or_default()
+    }
+
+    /// Takes back the queued frames that the kernel has not taken; returns their number.
+    pub fn withdraw(&mut self, memory: &mut FrameMemory) -> u64 {
+        self.sender.as_mut().map_or(0, |sender| sender.withdraw(memory, &self.socket))
+    }
+
+    /// The number of queued frames that the kernel has not taken yet.
+    #[must_use]
+    pub fn waiting(&self) -> u32 {
+        self.sender.as_ref().map_or(0, Sender::waiting)
+    }
+
+    /// The socket that sends, for polling; `None`: it is closed.
+    #[must_use]
+    pub fn sending(&self) -> Option<BorrowedFd<'_>> {
+        self.sender.as_ref().and_then(Sender::socket)
     }
 
     fn reclaim(&mut self, memory: &mut FrameMemory) {
         while let Some(address) = self.completed.take() {
-            self.unsent = self.unsent.saturating_sub(1);
+            if let Some(sender) = &mut self.sender {
+                sender.count_completed();
+            }
             if let Some((chunk, _)) = memory.take_back(address) {
                 memory.give_back(chunk);
             }
@@ -262,37 +252,4 @@ impl AsFd for RingSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
-}
-
-/// Binds the socket to its queue; `shared` is the socket whose memory it uses.
-fn bind(
-    socket: &OwnedFd,
-    device: u32,
-    queue: u32,
-    shared: Option<BorrowedFd<'_>>,
-    moving: Moving,
-) -> io::Result<()> {
-    let first = match moving {
-        Moving::IfNeeded => libc::XDP_USE_NEED_WAKEUP,
-        Moving::Always => libc::XDP_USE_NEED_WAKEUP | libc::XDP_COPY,
-    };
-    // Sockets that share memory use the mode of the first one.
-    let address = libc::sockaddr_xdp {
-        sxdp_family: u16::try_from(libc::AF_XDP).unwrap_or_default(),
-        sxdp_flags: if shared.is_some() { libc::XDP_SHARED_UMEM } else { first },
-        sxdp_ifindex: device,
-        sxdp_queue_id: queue,
-        sxdp_shared_umem_fd: shared.map_or(0, |fd| u32::try_from(fd.as_raw_fd()).unwrap_or_default()),
-    };
-    let length = u32::try_from(size_of::<libc::sockaddr_xdp>()).unwrap_or_default();
-    // SAFETY: the pointer is to a live address of the length given, which the call only reads.
-    check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
-    Ok(())
-}
-
-fn offsets(socket: &OwnedFd) -> io::Result<libc::xdp_mmap_offsets> {
-    // SAFETY: all fields of the structure are integers, for which zeros are values.
-    let mut offsets: libc::xdp_mmap_offsets = unsafe { zeroed() };
-    get(socket, libc::XDP_MMAP_OFFSETS, &mut offsets)?;
-    Ok(offsets)
 }

@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 use inband_linux::address::{self, Address};
 use inband_linux::connected::{self, Outcomes, Sender};
 use inband_linux::device;
+use inband_linux::frames::{Batch, FrameSocket};
 use inband_linux::namespace::{self, Namespace};
 use inband_linux::neighbour::{self, Neighbour};
 use inband_linux::netlink::{Group, Heard, Monitor, Netlink};
 use inband_linux::route::{self, NextHop, Route};
 use inband_linux::veth::{self, End};
+use inband_linux::xsk::{Flushed, FrameMemory, Moving, Ready, RingSocket};
 
 /// Two namespaces, `a` and `b`, with a pair of devices between them; removed when this is dropped.
 struct Pair {
@@ -203,4 +205,72 @@ fn datagrams_go_on_when_this_host_changes_its_address() {
         })
         .unwrap();
     }
+}
+
+/// A frame of 60 bytes with this number.
+fn numbered(number: u8) -> [u8; 60] {
+    let mut frame = [number; 60];
+    frame[..6].fill(0xff);
+    frame[12..14].copy_from_slice(&NUMBERED);
+    frame
+}
+
+/// An ethertype for experiments.
+const NUMBERED: [u8; 2] = [0x88, 0xb5];
+
+/// Queues a frame with this number.
+fn queue(socket: &mut RingSocket, memory: &mut FrameMemory, number: u8) {
+    let mut chunk = memory.take_empty().unwrap();
+    chunk[..60].copy_from_slice(&numbered(number));
+    socket.send(memory, chunk, 0..60).unwrap();
+}
+
+#[test]
+fn frames_for_a_device_that_is_down_leave_its_ring_and_are_not_sent_later() {
+    let Some((_pair, [a, b])) = Pair::new("rings") else { return };
+    let index = |name: &str| device::find(&mut Netlink::open().unwrap(), name).unwrap().unwrap().index;
+    let to = b.inside(|| FrameSocket::open(index("ba")).unwrap()).unwrap();
+    let here = a.inside(|| index("ab")).unwrap();
+    let set_up = |up: bool| {
+        a.inside(|| device::set_up(&mut Netlink::open().unwrap(), here, up).unwrap()).unwrap();
+    };
+    let ready = Ready::of(1);
+    let mut memory = FrameMemory::new(ready.chunks(1)).unwrap();
+    let mut socket =
+        a.inside(|| RingSocket::open(&mut memory, here, 0, ready, Moving::Always).unwrap()).unwrap();
+    a.inside(|| socket.open_sender().unwrap()).unwrap();
+    let empty = memory.empty();
+    for number in 1..=100 {
+        queue(&mut socket, &mut memory, number);
+    }
+
+    set_up(false);
+    let Flushed { sent, sent_bytes, refused, error } = a.inside(|| socket.flush(&mut memory)).unwrap();
+
+    assert_eq!((sent, sent_bytes, refused), (0, 0, 100));
+    let is_down = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NetworkDown;
+    assert!(error.as_ref().is_some_and(is_down), "{error:?}");
+    assert_eq!((memory.empty(), socket.waiting()), (empty, 0));
+    assert!(socket.check().is_err_and(|error| is_down(&error)));
+
+    set_up(true);
+    a.inside(|| {
+        let patience = Duration::from_secs(20);
+        assert!(device::await_operational(&mut Netlink::open().unwrap(), &[here], patience).unwrap());
+    })
+    .unwrap();
+    socket.check().unwrap();
+    queue(&mut socket, &mut memory, 200);
+    let Flushed { sent, sent_bytes, refused, error } = socket.flush(&mut memory);
+
+    assert_eq!((sent, sent_bytes, refused, error.is_none()), (1, 60, 0, true));
+    let (mut batch, since, mut arrived) = (Batch::new(), Instant::now(), Vec::new());
+    while arrived.is_empty() {
+        assert!(since.elapsed() < Duration::from_secs(20), "it does not arrive");
+        let received = to.receive(&mut batch).unwrap_or_else(|error| panic!("{error}"));
+        arrived.extend(
+            received.filter(|frame| frame.bytes[12..14] == NUMBERED).map(|frame| frame.bytes.to_vec()),
+        );
+    }
+    assert_eq!(arrived, [numbered(200)]);
 }

@@ -123,8 +123,13 @@ pub(crate) struct Counts {
 impl Counts {
     /// Counts a frame that would have left by the interface.
     pub(crate) fn drop(&mut self, cause: Cause) {
+        self.drop_many(cause, 1);
+    }
+
+    /// Counts frames that would have left by the interface.
+    pub(crate) fn drop_many(&mut self, cause: Cause, frames: u64) {
         if let Some(count) = self.drops.get_mut(cause as usize) {
-            *count += 1;
+            *count += frames;
         }
     }
 

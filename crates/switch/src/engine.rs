@@ -23,7 +23,7 @@ use crate::error::SwitchError;
 use crate::guard::Guard;
 use crate::packet::Pool;
 use crate::port::Port;
-use crate::rings::{Opened, ProgramClock, Rings, Sending};
+use crate::rings::{Opened, ProgramClock, Sending};
 use crate::status::{PortStatus, Status};
 use crate::telemetry::Telemetry;
 
@@ -48,6 +48,8 @@ pub struct Switch {
 
 /// The longest wait of [`Switch::step`].
 const MAX_WAIT: Duration = Duration::from_millis(100);
+/// When a device is asked again to take frames that it had no room for, nanoseconds.
+const RETRY_NS: u64 = 1_000_000;
 
 impl Switch {
     /// Starts the switch that `config` describes, on the interfaces of this thread's network namespace.
@@ -148,16 +150,23 @@ impl Switch {
         if self.routing.has_waiting() || self.telemetry.groups_reports() {
             until = until.min(self.timers.tick_at());
         }
+        if self.ports.iter().any(Port::is_sending) {
+            until = until.min(now + RETRY_NS);
+        }
         let left = i64::try_from(until.saturating_sub(now)).unwrap_or(0);
         let timeout = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
         let flags = |is_blocked| if is_blocked { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let mut ports: Vec<PollFd<'_>> = Vec::with_capacity(2 * self.ports.len());
         for port in &self.ports {
             ports.push(PollFd::new(&port.socket, flags(port.is_blocked && !port.sends_by_rings())));
-            let sockets = port.rings.as_ref().map(Rings::sockets).unwrap_or_default();
-            let sends =
-                std::iter::once(port.is_blocked && port.sends_by_rings()).chain(std::iter::repeat(false));
-            ports.extend(sockets.iter().zip(sends).map(|(socket, sends)| PollFd::new(socket, flags(sends))));
+            let Ok(rings) = &port.rings else { continue };
+            ports.extend(rings.sockets().iter().map(|socket| PollFd::new(socket, PollFlags::IN)));
+            if port.is_blocked
+                && port.sends_by_rings()
+                && let Some(sending) = rings.sending()
+            {
+                ports.push(PollFd::from_borrowed_fd(sending, PollFlags::OUT));
+            }
         }
         match poll(&mut ports, Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),

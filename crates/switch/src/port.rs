@@ -1,6 +1,7 @@
 //! One interface: a socket, egress queues, and the rate at which it sends.
 
 use std::collections::VecDeque;
+use std::io;
 
 use inband_linux::device::Device;
 use inband_linux::ethtool;
@@ -177,6 +178,11 @@ impl Port {
         self.rings.is_ok() && self.detour.is_none()
     }
 
+    /// Whether frames are in the rings that the kernel had no room for.
+    pub(crate) fn is_sending(&self) -> bool {
+        self.rings.as_ref().is_ok_and(|rings| rings.waiting() > 0)
+    }
+
     /// The number of incoming frames lost since the last call for want of room.
     pub(crate) fn take_losses(&mut self) -> u64 {
         // Counters that cannot be read are read the next time.
@@ -189,33 +195,52 @@ impl Port {
         self.is_blocked = false;
         if self.sends_by_rings() {
             self.flush_rings(pool);
-        } else {
-            self.flush_socket(pool);
+            return;
         }
+        if self.is_sending() {
+            // Those from before the detour.
+            self.send_queued(pool);
+        }
+        self.flush_socket(pool);
     }
 
     fn flush_rings(&mut self, pool: &mut Pool) {
-        let Ok(rings) = &mut self.rings else { return };
-        while let Some(packet) = self.ready.pop_front() {
-            let bytes = packet.len() as u64;
-            let refused = match rings.send(packet, pool) {
-                Ok(()) => None,
-                // Frames sent meanwhile make room.
-                Err(packet) => {
-                    let _ = rings.flush(pool);
-                    rings.send(packet, pool).err()
+        let mut down = self.rings.as_mut().ok().and_then(|rings| rings.check().err());
+        // Each round but the last queues a frame.
+        while down.is_none() {
+            let Ok(rings) = &mut self.rings else { return };
+            let before = self.ready.len();
+            while let Some(packet) = self.ready.pop_front() {
+                if let Err(packet) = rings.send(packet, pool) {
+                    self.ready.push_front(packet);
+                    break;
                 }
-            };
-            if let Some(packet) = refused {
-                self.ready.push_front(packet);
-                self.is_blocked = true;
+            }
+            down = self.send_queued(pool);
+            if self.ready.is_empty() {
                 break;
             }
-            self.counts.sent_packets += 1;
-            self.counts.sent_bytes += bytes;
+            // Frames sent meanwhile have made room, or there is none.
+            if self.ready.len() == before {
+                self.is_blocked = true;
+                return;
+            }
         }
-        // A device that is down keeps its frames until it is up.
-        let _ = rings.flush(pool);
+        if let Some(error) = down {
+            for packet in self.ready.drain(..) {
+                self.counts.drop(Cause::of_refusal(&error));
+                pool.give_back(packet);
+            }
+        }
+    }
+
+    /// Makes the kernel send the frames in the rings; returns its error if the device is down.
+    fn send_queued(&mut self, pool: &mut Pool) -> Option<io::Error> {
+        let flushed = self.rings.as_mut().ok()?.flush(pool);
+        self.counts.sent_packets += flushed.sent;
+        self.counts.sent_bytes += flushed.sent_bytes;
+        self.counts.drop_many(Cause::DeviceRefused, flushed.refused);
+        flushed.error
     }
 
     fn flush_socket(&mut self, pool: &mut Pool) {

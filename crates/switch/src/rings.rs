@@ -7,14 +7,14 @@
 mod obstacle;
 mod program;
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use inband_linux::bpf::{Attached, SocketMap};
 use inband_linux::clock::Clock;
 use inband_linux::device::Device;
 use inband_linux::ethtool;
 use inband_linux::xdp::{self, XdpMode};
-use inband_linux::xsk::{Arrived, FrameMemory, Moving, Ready, RingSocket};
+use inband_linux::xsk::{Arrived, Flushed, FrameMemory, Moving, Ready, RingSocket};
 use inband_node::NodeConfig;
 use inband_node::config::FrameIo;
 
@@ -140,6 +140,9 @@ impl Rings {
             socket.fill(memory);
             sockets.push(socket);
         }
+        if let Some(first) = sockets.first_mut() {
+            first.open_sender()?;
+        }
         let is_zero_copy = sockets.iter().all(|socket| socket.is_zero_copy().unwrap_or(false));
         // The sockets exist before the first packet is passed to them.
         let link = xdp::attach(program.as_fd(), device.index, XdpMode::Native)?;
@@ -201,12 +204,33 @@ impl Rings {
         }
     }
 
-    /// Makes the kernel send the queued packets.
-    pub(crate) fn flush(&mut self, pool: &mut Pool) -> std::io::Result<()> {
+    /// Checks that the device takes packets, if it was down at the last [`flush`](Self::flush).
+    ///
+    /// # Errors
+    /// It is still down, or gone.
+    pub(crate) fn check(&mut self) -> std::io::Result<()> {
+        self.sockets.first_mut().map_or(Ok(()), RingSocket::check)
+    }
+
+    /// Makes the kernel send the queued packets. If the device is down, none stays queued.
+    pub(crate) fn flush(&mut self, pool: &mut Pool) -> Flushed {
         match (&mut pool.memory, self.sockets.first_mut()) {
             (Some(memory), Some(socket)) => socket.flush(memory),
-            _ => Ok(()),
+            _ => Flushed::default(),
         }
+    }
+
+    /// Takes back the queued packets that the kernel has not taken; returns their number.
+    pub(crate) fn withdraw(&mut self, pool: &mut Pool) -> u64 {
+        match (&mut pool.memory, self.sockets.first_mut()) {
+            (Some(memory), Some(socket)) => socket.withdraw(memory),
+            _ => 0,
+        }
+    }
+
+    /// The number of queued packets that the kernel has not taken.
+    pub(crate) fn waiting(&self) -> usize {
+        self.sockets.first().map_or(0, |socket| socket.waiting() as usize)
     }
 
     /// The number of packets lost since the last call for want of room.
@@ -215,9 +239,14 @@ impl Rings {
         self.sockets.iter_mut().map(|socket| socket.take_losses().unwrap_or(0)).sum()
     }
 
-    /// The sockets, for polling; the first one sends.
+    /// The sockets that receive, for polling.
     pub(crate) fn sockets(&self) -> &[RingSocket] {
         &self.sockets
+    }
+
+    /// The socket that sends, for polling; `None`: it is closed.
+    pub(crate) fn sending(&self) -> Option<BorrowedFd<'_>> {
+        self.sockets.first().and_then(RingSocket::sending)
     }
 }
 

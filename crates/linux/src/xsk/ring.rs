@@ -103,6 +103,16 @@ impl<T: Copy> Ring<T> {
         self.own = self.own.wrapping_add(1);
     }
 
+    /// The entries added last, at most as many as the ring holds, the earliest first.
+    pub(super) fn last(&self, count: u32) -> impl Iterator<Item = T> {
+        let count = count.min(self.size);
+        (0..count).map(move |number| {
+            let at = self.own.wrapping_sub(count - number) & (self.size - 1);
+            // SAFETY: the index is below the size, and the kernel does not write to entries that the program produces.
+            unsafe { self.entries.add(at as usize).read() }
+        })
+    }
+
     /// Makes added entries visible to the kernel.
     pub(super) fn publish(&self) {
         self.shared(self.producer).store(self.own, Ordering::Release);

@@ -6,6 +6,7 @@ mod bridge;
 mod bytes;
 mod counters;
 mod daemons;
+mod down;
 mod drops;
 mod exclusion;
 mod fast_path;
