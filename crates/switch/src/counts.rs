@@ -36,11 +36,13 @@ pub enum Cause {
     Segmentation,
     /// The device refuses it.
     DeviceRefused,
+    /// It was still waiting when the switch ended.
+    Ended,
 }
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::QueueFull,
         Self::NoRoute,
         Self::RouteUnreachable,
@@ -54,6 +56,7 @@ impl Cause {
         Self::NotForwarded,
         Self::Segmentation,
         Self::DeviceRefused,
+        Self::Ended,
     ];
 
     /// Its name in metrics and JSON.
@@ -73,6 +76,7 @@ impl Cause {
             Self::NotForwarded => "not_forwarded",
             Self::Segmentation => "segmentation",
             Self::DeviceRefused => "device_refused",
+            Self::Ended => "ended",
         }
     }
 
@@ -95,7 +99,7 @@ impl Cause {
             Self::TooBig => drops::Cause::MtuExceeded,
             Self::Malformed => drops::Cause::Malformed,
             Self::DeviceRefused => drops::Cause::DeviceDown,
-            Self::SameInterface | Self::NotForwarded | Self::Segmentation => return None,
+            Self::SameInterface | Self::NotForwarded | Self::Segmentation | Self::Ended => return None,
         };
         Some(cause.code(table))
     }

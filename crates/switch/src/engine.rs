@@ -192,13 +192,33 @@ impl Switch {
         Ok(())
     }
 
-    /// Completes pending reports, and sends what waits for the devices.
+    /// Completes pending reports, sends what is due, and drops what waits.
     pub fn finish(&mut self) {
+        for packet in self.routing.take_waiting() {
+            self.drop(packet, None, None, Cause::Ended);
+        }
+        self.telemetry.flush();
+        self.drain_outputs(clock::realtime());
+        loop {
+            let before = self.waiting_packets();
+            self.advance_all(clock::realtime());
+            self.ports.iter_mut().for_each(|port| port.flush(&mut self.pool));
+            // Nothing arrives any more, so each round but the last has fewer.
+            if self.waiting_packets() >= before {
+                break;
+            }
+        }
+        // Those about the last packets.
         self.telemetry.flush();
         self.drain_outputs(clock::realtime());
         for port in &mut self.ports {
-            port.flush(&mut self.pool);
+            port.end(&mut self.pool);
+            port.counts.receive_losses += port.take_losses();
         }
+    }
+
+    fn waiting_packets(&self) -> usize {
+        self.ports.iter().map(Port::waiting_packets).sum()
     }
 
     /// The status of the switch.
@@ -209,7 +229,7 @@ impl Switch {
             node_id: self.config.node.id,
             io: if self.ports.iter().any(|port| port.rings.is_ok()) { "af-xdp" } else { "af-packet" },
             frames: self.ports.iter().map(|port| (port.device.name.clone(), port.frame_io())).collect(),
-            interfaces: self.ports.iter().map(port_status).collect(),
+            interfaces: self.ports.iter().enumerate().map(|(at, port)| self.port_status(at, port)).collect(),
             outcomes: self.telemetry.outcomes(),
             reports: self.telemetry.reports(),
             routes,
@@ -217,6 +237,25 @@ impl Switch {
             table_version: self.routing.version(),
             reloads: self.reloads,
             ..Status::default()
+        }
+    }
+
+    fn port_status(&self, at: usize, port: &Port) -> PortStatus {
+        let counts = &port.counts;
+        let drops = counts.drops().filter(|(_, count)| *count > 0);
+        PortStatus {
+            id: port.id,
+            device: port.device.name.clone(),
+            received_packets: counts.received_packets,
+            received_bytes: counts.received_bytes,
+            receive_losses: counts.receive_losses,
+            to_host: counts.to_host,
+            sent_packets: counts.sent_packets,
+            sent_bytes: counts.sent_bytes,
+            waiting_bytes: port.all_waiting_bytes(),
+            waiting_packets: port.waiting_packets(),
+            unresolved_packets: self.routing.waiting_from(at),
+            drops: drops.map(|(cause, count)| (Cause::name(cause), count)).collect(),
         }
     }
 
@@ -235,22 +274,5 @@ impl Switch {
             return Ok(());
         }
         Err(SwitchError::Gone(port.device.name.clone()))
-    }
-}
-
-fn port_status(port: &Port) -> PortStatus {
-    let counts = &port.counts;
-    let drops = counts.drops().filter(|(_, count)| *count > 0);
-    PortStatus {
-        id: port.id,
-        device: port.device.name.clone(),
-        received_packets: counts.received_packets,
-        received_bytes: counts.received_bytes,
-        receive_losses: counts.receive_losses,
-        to_host: counts.to_host,
-        sent_packets: counts.sent_packets,
-        sent_bytes: counts.sent_bytes,
-        waiting_bytes: port.all_waiting_bytes(),
-        drops: drops.map(|(cause, count)| (Cause::name(cause), count)).collect(),
     }
 }

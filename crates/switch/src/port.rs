@@ -18,6 +18,7 @@ use crate::rings::{Obstacle, Rings};
 pub(crate) struct Port {
     pub(crate) id: u16,
     pub(crate) device: Device,
+    /// The largest IP packet it sends, bytes: the configured MTU, or that of the device if it is smaller.
     pub(crate) mtu: usize,
     /// Whether INT is removed from packets that leave by it.
     pub(crate) is_edge: bool,
@@ -103,6 +104,12 @@ impl Port {
     /// The bytes waiting in all queues.
     pub(crate) fn all_waiting_bytes(&self) -> usize {
         self.queues.iter().map(|queue| queue.bytes).sum()
+    }
+
+    /// The packets waiting in all queues, and for the device to take them.
+    pub(crate) fn waiting_packets(&self) -> usize {
+        let queued: usize = self.queues.iter().map(|queue| queue.packets.len()).sum();
+        queued + self.ready.len() + self.rings.as_ref().map_or(0, Rings::waiting)
     }
 
     pub(crate) fn has_room(&self, queue: u8, bytes: usize) -> bool {
@@ -232,6 +239,20 @@ impl Port {
                 pool.give_back(packet);
             }
         }
+    }
+
+    /// Drops the packets that wait.
+    pub(crate) fn end(&mut self, pool: &mut Pool) {
+        let queued = self.queues.iter_mut().flat_map(|queue| {
+            queue.bytes = 0;
+            std::mem::take(&mut queue.packets)
+        });
+        for packet in self.ready.drain(..).chain(queued) {
+            self.counts.drop(Cause::Ended);
+            pool.give_back(packet);
+        }
+        let withdrawn = self.rings.as_mut().map_or(0, |rings| rings.withdraw(pool));
+        self.counts.drop_many(Cause::Ended, withdrawn);
     }
 
     /// Makes the kernel send the frames in the rings; returns its error if the device is down.

@@ -68,6 +68,10 @@ pub struct PortStatus {
     pub sent_bytes: u64,
     /// The bytes waiting in its queues.
     pub waiting_bytes: usize,
+    /// The packets waiting in its queues, and for the device to take them.
+    pub waiting_packets: usize,
+    /// Packets that came in by it, and wait for the Ethernet address of their next hop.
+    pub unresolved_packets: usize,
     /// Dropped frames, by cause: those that came in by it, up to the choice of an egress interface, and those
     /// that would have left by it.
     pub drops: BTreeMap<&'static str, u64>,

@@ -61,6 +61,17 @@ impl Waiting {
         self.take(|_, line| now.saturating_sub(line.since) >= PATIENCE_NS)
     }
 
+    /// Takes all packets.
+    pub(crate) fn take_all(&mut self) -> Vec<Packet> {
+        self.take(|_, _| true)
+    }
+
+    /// The number of packets that came in by a port.
+    pub(crate) fn count(&self, ingress: usize) -> usize {
+        let packets = self.0.values().flat_map(|line| &line.packets);
+        packets.filter(|packet| packet.ingress == Some(ingress)).count()
+    }
+
     fn take(&mut self, is_over: impl Fn(Neighbour, &Line) -> bool) -> Vec<Packet> {
         let over = self.0.extract_if(|neighbour, line| is_over(*neighbour, line));
         over.flat_map(|(_, line)| line.packets).collect()

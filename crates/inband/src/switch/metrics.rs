@@ -10,7 +10,7 @@ type PerPort = (&'static str, &'static str, &'static str, fn(&PortStatus) -> u64
 /// The counters in Prometheus' text format.
 pub(super) fn text(status: &Status) -> String {
     let mut out = String::new();
-    let per_port: [PerPort; 7] = [
+    let per_port: [PerPort; 9] = [
         ("received_packets_total", "counter", "Frames received.", |port| port.received_packets),
         ("received_bytes_total", "counter", "Bytes of frames received.", |port| port.received_bytes),
         ("receive_losses_total", "counter", "Frames the socket had no room for.", |port| port.receive_losses),
@@ -18,6 +18,12 @@ pub(super) fn text(status: &Status) -> String {
         ("sent_packets_total", "counter", "Frames sent.", |port| port.sent_packets),
         ("sent_bytes_total", "counter", "Bytes of frames sent.", |port| port.sent_bytes),
         ("queued_bytes", "gauge", "Bytes that wait in queues.", |port| port.waiting_bytes as u64),
+        ("queued_packets", "gauge", "Frames that wait in queues, and for the device to take them.", |port| {
+            port.waiting_packets as u64
+        }),
+        ("unresolved_packets", "gauge", "Frames received that wait for their next hop's address.", |port| {
+            port.unresolved_packets as u64
+        }),
     ];
     for (name, kind, help, value) in per_port {
         head(&mut out, name, kind, help);

@@ -77,13 +77,34 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         serve::start(listener, Arc::clone(&shown)).context("cannot serve metrics")?;
     }
     announce(&config, &switch.status());
+    let ended = forward(args, &file, &mut switch, (&stop, &reload), &shown);
+    // After an error as well, every packet is accounted for.
+    switch.finish();
+    let status = switch.status();
+    let printed = if args.json {
+        print(&status).map(drop)
+    } else {
+        summarize(&status);
+        Ok(())
+    };
+    ended.and(printed)
+}
+
+/// Forwards packets until the program is told to end, and publishes the state.
+fn forward(
+    args: &Args,
+    file: &ConfigFile,
+    switch: &mut LiveSwitch,
+    (stop, reload): (&AtomicBool, &AtomicBool),
+    shown: &Mutex<Status>,
+) -> Result<(), Failure> {
     let (mut shown_at, mut printed_at) = (Instant::now(), Instant::now());
     let mut is_printing = args.json;
     while !stop.load(Ordering::Relaxed) {
         if reload.swap(false, Ordering::Relaxed) {
-            take_over(&args.config, &mut switch);
+            take_over(&args.config, switch);
         }
-        switch.step().map_err(|error| failure(&file, error))?;
+        switch.step().map_err(|error| failure(file, error))?;
         if shown_at.elapsed() >= SHOWN_EVERY {
             shown_at = Instant::now();
             let status = switch.status();
@@ -93,12 +114,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             }
             *shown.lock().unwrap_or_else(PoisonError::into_inner) = status;
         }
-    }
-    switch.finish();
-    if args.json {
-        print(&switch.status())?;
-    } else {
-        summarize(&switch.status());
     }
     Ok(())
 }
@@ -177,6 +192,14 @@ fn print(status: &Status) -> Result<bool, Failure> {
 fn summarize(status: &Status) {
     for port in &status.interfaces {
         note!("{}: {} received, {} sent", port.device, port.received_packets, port.sent_packets);
+        for (count, what) in [
+            (port.to_host, "to the machine itself"),
+            (port.receive_losses, "not received: they came faster than they were read"),
+        ] {
+            if count > 0 {
+                note!("{}: {count} {what}", port.device);
+            }
+        }
         for (cause, count) in &port.drops {
             note!("{}: {count} dropped: {cause}", port.device);
         }

@@ -84,6 +84,16 @@ impl Routing {
         self.waiting.take_expired(now)
     }
 
+    /// Takes all packets that wait for their neighbour.
+    pub(super) fn take_waiting(&mut self) -> Vec<Packet> {
+        self.waiting.take_all()
+    }
+
+    /// The number of packets from a port that wait for their neighbour.
+    pub(super) fn waiting_from(&self, ingress: usize) -> usize {
+        self.waiting.count(ingress)
+    }
+
     /// Lets the kernel check whether the neighbours behind `ports` still exist, if the switch is a router.
     pub(super) fn refresh(&self, ports: &[Port]) {
         if self.forwarding.is_router() {

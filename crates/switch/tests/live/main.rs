@@ -8,6 +8,7 @@ mod counters;
 mod daemons;
 mod down;
 mod drops;
+mod ending;
 mod exclusion;
 mod fast_path;
 mod kernel;
