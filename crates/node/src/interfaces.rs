@@ -34,6 +34,15 @@ impl Interfaces {
         }
     }
 
+    /// The same interfaces with other MTUs, bytes; `None`: the same as before.
+    pub(crate) fn with_mtus(&self, mtu: impl Fn(u16) -> Option<usize>) -> Self {
+        let changed = |interface: &Interface| Interface {
+            mtu: mtu(interface.id).unwrap_or(interface.mtu),
+            ..*interface
+        };
+        Self(self.0.iter().map(changed).collect())
+    }
+
     /// The interface with identifier `id`; an unconfigured one faces no hosts and has every default.
     #[inline]
     pub(crate) fn get(&self, id: u16) -> Interface {

@@ -110,6 +110,12 @@ impl Profile {
         Ok(Arc::new(Self { watchlist, smart, drop_reasons, ..self.clone() }))
     }
 
+    /// This profile with other MTUs, bytes, by the identifier of the interface; `None`: the same as before.
+    #[must_use]
+    pub fn with_mtus(&self, mtu: impl Fn(u16) -> Option<usize>) -> Arc<Self> {
+        Arc::new(Self { interfaces: self.interfaces.with_mtus(mtu), ..self.clone() })
+    }
+
     /// Whether [`DeviceMetadata::counters`](crate::DeviceMetadata::counters) are used.
     #[must_use]
     pub fn reads_counters(&self) -> bool {

@@ -20,6 +20,7 @@ use crate::claim::Claim;
 use crate::config;
 use crate::counts::Cause;
 use crate::error::SwitchError;
+use crate::follow::Tables;
 use crate::guard::Guard;
 use crate::packet::Pool;
 use crate::port::Port;
@@ -92,8 +93,9 @@ impl Switch {
     /// # Errors
     /// An error of the system about an interface.
     pub fn step(&mut self) -> Result<(), SwitchError> {
-        for packet in self.routing.adopt_tables() {
-            self.dispatch(packet);
+        if let Some((resolved, tables)) = self.routing.adopt_tables() {
+            self.adopt_mtus(&tables);
+            resolved.into_iter().for_each(|packet| self.dispatch(packet));
         }
         let received = self.receive()?;
         let now = clock::realtime();
@@ -105,6 +107,19 @@ impl Switch {
             port.flush(&mut self.pool);
         }
         if received == 0 { self.wait() } else { Ok(()) }
+    }
+
+    /// Adopts the MTUs of the devices, which may have changed.
+    fn adopt_mtus(&mut self, tables: &Tables) {
+        let mut is_new = false;
+        for port in &mut self.ports {
+            is_new |= tables.mtu(port.device.index).is_some_and(|mtu| port.adopt_mtu(mtu));
+        }
+        if is_new {
+            let ports = &self.ports;
+            let mtu = |id: u16| ports.iter().find(|port| port.id == id).map(|port| port.mtu);
+            self.telemetry.adopt_mtus(mtu);
+        }
     }
 
     /// Does the periodic work.

@@ -32,6 +32,8 @@ pub(crate) struct Tables {
     own: QuickSet<IpAddr>,
     addresses: Vec<Address>,
     up: QuickSet<u32>,
+    /// The MTU of each device, bytes.
+    mtus: QuickMap<u32, u32>,
 }
 
 impl Tables {
@@ -57,6 +59,11 @@ impl Tables {
     /// The neighbours that are not permanent.
     pub(crate) fn passing_neighbours(&self) -> impl Iterator<Item = Neighbour> {
         self.neighbours.keys().filter(|neighbour| !self.permanent.contains(neighbour)).copied()
+    }
+
+    /// The largest IP packet that a device sends, bytes; `None`: it does not exist.
+    pub(crate) fn mtu(&self, device: u32) -> Option<u32> {
+        self.mtus.get(&device).copied()
     }
 
     pub(crate) fn is_up(&self, device: u32) -> bool {
@@ -272,6 +279,7 @@ impl Tables {
 fn read(netlink: &mut Netlink) -> io::Result<Tables> {
     let mut tables = Tables { addresses: address::all(netlink)?, ..Tables::default() };
     for device in device::all(netlink)? {
+        tables.mtus.insert(device.index, device.mtu);
         if device.is_running {
             tables.up.insert(device.index);
         }

@@ -20,6 +20,7 @@ pub(crate) struct Port {
     pub(crate) device: Device,
     /// The largest IP packet it sends, bytes: the configured MTU, or that of the device if it is smaller.
     pub(crate) mtu: usize,
+    configured_mtu: u32,
     /// Whether INT is removed from packets that leave by it.
     pub(crate) is_edge: bool,
     /// Receives the frames that the kernel receives as well.
@@ -65,6 +66,7 @@ impl Port {
             id: config.id,
             device: device.clone(),
             mtu: 0,
+            configured_mtu: 0,
             is_edge: config.edge,
             socket,
             rings,
@@ -85,9 +87,17 @@ impl Port {
 
     /// Applies the settings that can change while the switch runs.
     pub(crate) fn configure(&mut self, config: &InterfaceConfig) {
-        self.mtu = usize::try_from(config.mtu).unwrap_or(usize::MAX);
+        self.configured_mtu = config.mtu;
+        self.adopt_mtu(self.device.mtu);
         self.queue_bytes = usize::try_from(config.queue_bytes).unwrap_or(usize::MAX);
         self.rate = config.rate.0;
+    }
+
+    /// Adopts the MTU of the device, bytes; returns whether this changes that of the interface.
+    pub(crate) fn adopt_mtu(&mut self, device_mtu: u32) -> bool {
+        self.device.mtu = device_mtu;
+        let mtu = usize::try_from(self.configured_mtu.min(device_mtu)).unwrap_or(usize::MAX);
+        std::mem::replace(&mut self.mtu, mtu) != mtu
     }
 
     /// The queue of packets with this DSCP: the eight classes are divided among the queues.

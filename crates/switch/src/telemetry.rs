@@ -48,6 +48,12 @@ impl Telemetry {
         Ok(())
     }
 
+    /// Adopts other MTUs, bytes, by the identifier of the interface.
+    pub(crate) fn adopt_mtus(&mut self, mtu: impl Fn(u16) -> Option<usize>) {
+        let profile = self.node.profile().with_mtus(mtu);
+        self.node.adopt(profile);
+    }
+
     /// Does the node's work on a departing packet.
     pub(crate) fn handle(&mut self, packet: &mut Packet, passage: &Passage) -> Verdict {
         let range = packet.range.clone();

@@ -1,10 +1,12 @@
 //! Routing: the forwarding table, the kernel's tables it follows, and packets waiting for a neighbour.
 
+use std::sync::Arc;
+
 use inband_linux::device::Device;
 use inband_node::NodeConfig;
 
 use crate::error::SwitchError;
-use crate::follow::Follower;
+use crate::follow::{Follower, Tables};
 use crate::forward::{Arrival, Decision, Forwarding, Neighbour};
 use crate::guard::Guard;
 use crate::packet::Packet;
@@ -67,16 +69,17 @@ impl Routing {
         !self.waiting.is_empty()
     }
 
-    /// Adopts the kernel's current tables; returns the packets whose neighbour is now known.
-    pub(super) fn adopt_tables(&mut self) -> Vec<Packet> {
+    /// Adopts the kernel's current tables; returns the packets whose neighbour is now known, and the tables.
+    /// `None`: they have not changed.
+    pub(super) fn adopt_tables(&mut self) -> Option<(Vec<Packet>, Arc<Tables>)> {
         let version = self.follower.version();
         if version == self.version {
-            return Vec::new();
+            return None;
         }
         self.version = version;
         let tables = self.follower.tables();
         self.forwarding.adopt(&tables);
-        self.waiting.take_resolved(&tables)
+        Some((self.waiting.take_resolved(&tables), tables))
     }
 
     /// Takes the packets that have waited too long for their neighbour at `now`.

@@ -18,7 +18,7 @@ const COUNT: u8 = 7;
 const FORBIDDEN: u16 = 999;
 
 /// The reasons in drop reports, with their counts.
-fn reasons(reports: &[Vec<u8>]) -> BTreeMap<u8, usize> {
+pub(crate) fn reasons(reports: &[Vec<u8>]) -> BTreeMap<u8, usize> {
     let mut counts = BTreeMap::new();
     for report in reports {
         for individual in AnyReport::parse(report).unwrap().reports() {
