@@ -204,6 +204,11 @@ fn summarize(status: &Status) {
             note!("{}: {count} dropped: {cause}", port.device);
         }
     }
+    for (device, reasons) in &status.kernel_drops {
+        for (reason, count) in reasons {
+            note!("{device}: {count} dropped by Linux: {reason}");
+        }
+    }
     for (outcome, count) in status.outcomes.iter().filter(|(_, count)| **count > 0) {
         note!("{count:>10} {outcome}");
     }
