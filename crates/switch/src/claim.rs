@@ -15,7 +15,8 @@ use crate::error::SwitchError;
 /// the kernel closes with the process, however that ends.
 #[derive(Debug)]
 pub(crate) struct Claim {
-    _sockets: Vec<UnixDatagram>,
+    /// `None`: that of a device that is gone.
+    sockets: Vec<Option<UnixDatagram>>,
 }
 
 impl Claim {
@@ -25,8 +26,21 @@ impl Claim {
     /// The first device that another switch has.
     pub(crate) fn on(devices: &[Device]) -> Result<Self, SwitchError> {
         let until = Instant::now() + PATIENCE;
-        let sockets = devices.iter().map(|device| claim(device, until)).collect::<Result<_, _>>()?;
-        Ok(Self { _sockets: sockets })
+        let sockets =
+            devices.iter().map(|device| claim(device, until).map(Some)).collect::<Result<_, _>>()?;
+        Ok(Self { sockets })
+    }
+
+    /// Claims a device in place of the one at this position, which is gone.
+    ///
+    /// # Errors
+    /// Another switch has it.
+    pub(crate) fn renew(&mut self, at: usize, device: &Device) -> Result<(), SwitchError> {
+        if let Some(socket) = self.sockets.get_mut(at) {
+            *socket = None;
+            *socket = Some(claim(device, Instant::now())?);
+        }
+        Ok(())
     }
 }
 

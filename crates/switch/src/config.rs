@@ -125,9 +125,7 @@ pub(crate) fn devices(config: &NodeConfig, netlink: &mut Netlink) -> Result<Vec<
         let Some(device) = all.iter().find(|device| device.name == name) else {
             return mistake(format!("`{name}` is no device in this network namespace"));
         };
-        if !device.is_ethernet || device.address.len() != 6 {
-            return mistake(format!("`{name}` has frames that are not those of Ethernet"));
-        }
+        check_ethernet(at, device)?;
         if interface.mtu > device.mtu {
             let (mtu, most) = (interface.mtu, device.mtu);
             let id = interface.id;
@@ -137,6 +135,18 @@ pub(crate) fn devices(config: &NodeConfig, netlink: &mut Netlink) -> Result<Vec<
         Ok(device.clone())
     };
     config.interfaces.iter().enumerate().map(find).collect()
+}
+
+/// Checks that a device, that of the interface at a position in the file, has Ethernet frames.
+///
+/// # Errors
+/// It has others.
+pub(crate) fn check_ethernet(at: usize, device: &Device) -> Result<(), SwitchError> {
+    if device.is_ethernet && device.address.len() == 6 {
+        return Ok(());
+    }
+    let what = format!("`{}` has frames that are not those of Ethernet", device.name);
+    Err(SwitchError::entry("interface.device", at, what))
 }
 
 /// Checks that no other device forwards what `devices`, in the order of the file, receive.

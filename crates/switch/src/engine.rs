@@ -3,14 +3,14 @@
 mod arrive;
 mod depart;
 mod intake;
+mod presence;
 mod routing;
 mod timers;
 
-use std::io::ErrorKind;
 use std::time::Duration;
 
+use inband_linux::clock;
 use inband_linux::netlink::Netlink;
-use inband_linux::{clock, device};
 use inband_node::config::{Forwarding, FrameIo};
 use inband_node::{NodeConfig, Profile};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -20,8 +20,7 @@ use crate::claim::Claim;
 use crate::config;
 use crate::counts::Cause;
 use crate::error::SwitchError;
-use crate::follow::Tables;
-use crate::guard::Guard;
+use crate::guard::{Guard, OwnAddresses};
 use crate::packet::Pool;
 use crate::port::Port;
 use crate::rings::{Opened, ProgramClock, Sending};
@@ -43,8 +42,9 @@ pub struct Switch {
     pool: Pool,
     timers: Timers,
     reloads: u64,
+    guard: Guard,
     /// Dropped last: until then no other switch has the devices.
-    _claim: Claim,
+    claim: Claim,
 }
 
 /// The longest wait of [`Switch::step`].
@@ -65,9 +65,10 @@ impl Switch {
         config::check_unbound(&devices)?;
         let claim = Claim::on(&devices)?;
         let is_router = config.switch.forwarding == Forwarding::Routes;
-        let guard = Guard::attach(&devices, is_router)?;
-        let Opened { memory, rings } = Opened::open(config, &devices, &guard)?;
-        let routing = Routing::start(config, &devices, guard)?;
+        let own = OwnAddresses::none()?;
+        let guard = Guard::attach(&devices, &own, is_router)?;
+        let Opened { memory, rings } = Opened::open(config, &devices, &own)?;
+        let routing = Routing::start(config, &devices, own)?;
         let opened = config.interfaces.iter().zip(&devices).zip(rings);
         let ports = opened
             .map(|((interface, device), rings)| Port::open(interface, device, rings))
@@ -82,7 +83,8 @@ impl Switch {
             timers: Timers::new(),
             reloads: 0,
             config: config.clone(),
-            _claim: claim,
+            guard,
+            claim,
         };
         switch.look_at_sending();
         Ok(switch)
@@ -94,10 +96,10 @@ impl Switch {
     /// An error of the system about an interface.
     pub fn step(&mut self) -> Result<(), SwitchError> {
         if let Some((resolved, tables)) = self.routing.adopt_tables() {
-            self.adopt_mtus(&tables);
+            self.follow_devices(&tables);
             resolved.into_iter().for_each(|packet| self.dispatch(packet));
         }
-        let received = self.receive()?;
+        let received = self.receive();
         let now = clock::realtime();
         self.advance_all(now);
         if self.timers.tick(now) {
@@ -107,19 +109,6 @@ impl Switch {
             port.flush(&mut self.pool);
         }
         if received == 0 { self.wait() } else { Ok(()) }
-    }
-
-    /// Adopts the MTUs of the devices, which may have changed.
-    fn adopt_mtus(&mut self, tables: &Tables) {
-        let mut is_new = false;
-        for port in &mut self.ports {
-            is_new |= tables.mtu(port.device.index).is_some_and(|mtu| port.adopt_mtu(mtu));
-        }
-        if is_new {
-            let ports = &self.ports;
-            let mtu = |id: u16| ports.iter().find(|port| port.id == id).map(|port| port.mtu);
-            self.telemetry.adopt_mtus(mtu);
-        }
     }
 
     /// Does the periodic work.
@@ -135,6 +124,9 @@ impl Switch {
         }
         if self.timers.looks(now) {
             self.look_at_sending();
+            if self.ports.iter().any(|port| port.absence.is_some()) {
+                self.follow_devices(&self.routing.tables());
+            }
         }
         if self.timers.refresh(now) {
             self.routing.refresh(&self.ports);
@@ -172,7 +164,7 @@ impl Switch {
         let timeout = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
         let flags = |is_blocked| if is_blocked { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let mut ports: Vec<PollFd<'_>> = Vec::with_capacity(2 * self.ports.len());
-        for port in &self.ports {
+        for port in self.ports.iter().filter(|port| port.absence.is_none()) {
             ports.push(PollFd::new(&port.socket, flags(port.is_blocked && !port.sends_by_rings())));
             let Ok(rings) = &port.rings else { continue };
             ports.extend(rings.sockets().iter().map(|socket| PollFd::new(socket, PollFlags::IN)));
@@ -271,23 +263,7 @@ impl Switch {
             waiting_packets: port.waiting_packets(),
             unresolved_packets: self.routing.waiting_from(at),
             drops: drops.map(|(cause, count)| (Cause::name(cause), count)).collect(),
+            absence: port.absence.clone(),
         }
-    }
-
-    /// Checks that an interface's device still exists.
-    ///
-    /// # Errors
-    /// It does not, or the kernel cannot be asked.
-    fn check_device(&self, port: usize) -> Result<(), SwitchError> {
-        let Some(port) = self.ports.get(port) else { return Ok(()) };
-        let fault = || SwitchError::system(format!("receive frames of {}", port.device.name));
-        let all = match Netlink::open().and_then(|mut netlink| device::all(&mut netlink)) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
-            all => all.map_err(fault())?,
-        };
-        if all.iter().any(|device| device.index == port.device.index) {
-            return Ok(());
-        }
-        Err(SwitchError::Gone(port.device.name.clone()))
     }
 }

@@ -22,9 +22,6 @@ pub enum SwitchError {
         /// The mistake, to be read behind the key.
         what: String,
     },
-    /// An interface's device does not exist any more.
-    #[error("the device {0} has disappeared")]
-    Gone(String),
     /// Another switch of the network namespace has an interface's device.
     #[error("another inband switch of this network namespace has the device {0}")]
     Claimed(String),
@@ -60,7 +57,7 @@ impl SwitchError {
         match self {
             Self::Node(error) => Some(error.key()),
             Self::Config { key, .. } => Some(key),
-            Self::Gone(_) | Self::Claimed(_) | Self::System { .. } => None,
+            Self::Claimed(_) | Self::System { .. } => None,
         }
     }
 

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use inband_linux::address::{self, Address};
-use inband_linux::device;
+use inband_linux::device::{self, Device};
 use inband_linux::neighbour;
 use inband_linux::netlink::{Group, Heard, Monitor, Netlink};
 use inband_linux::route::{self, Route, RouteKind};
@@ -18,7 +18,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::error::SwitchError;
 use crate::forward::{Neighbour, Prefixes};
-use crate::guard::Guard;
+use crate::guard::OwnAddresses;
 use crate::hash::{QuickMap, QuickSet};
 
 /// The contents of the kernel's tables.
@@ -32,8 +32,7 @@ pub(crate) struct Tables {
     own: QuickSet<IpAddr>,
     addresses: Vec<Address>,
     up: QuickSet<u32>,
-    /// The MTU of each device, bytes.
-    mtus: QuickMap<u32, u32>,
+    devices: Arc<[Device]>,
 }
 
 impl Tables {
@@ -61,9 +60,14 @@ impl Tables {
         self.neighbours.keys().filter(|neighbour| !self.permanent.contains(neighbour)).copied()
     }
 
-    /// The largest IP packet that a device sends, bytes; `None`: it does not exist.
-    pub(crate) fn mtu(&self, device: u32) -> Option<u32> {
-        self.mtus.get(&device).copied()
+    /// The device with this interface index.
+    pub(crate) fn device(&self, index: u32) -> Option<&Device> {
+        self.devices.iter().find(|device| device.index == index)
+    }
+
+    /// The device with this name.
+    pub(crate) fn named(&self, name: &str) -> Option<&Device> {
+        self.devices.iter().find(|device| device.name == name)
     }
 
     pub(crate) fn is_up(&self, device: u32) -> bool {
@@ -114,13 +118,13 @@ const WAIT_NS: i64 = 10_000_000;
 const GATHER: Duration = Duration::from_millis(1);
 
 impl Follower {
-    /// Reads the tables for the first time, and starts to follow them; passes own addresses to `guard`.
-    pub(crate) fn start(mut guard: Guard) -> Result<Self, SwitchError> {
+    /// Reads the tables for the first time, and starts to follow them; keeps the set `own` up to date.
+    pub(crate) fn start(mut own: OwnAddresses) -> Result<Self, SwitchError> {
         let fault = || SwitchError::system("follow the kernel's routes");
         let mut monitor = Monitor::open(&Group::ALL).map_err(fault())?;
         let mut netlink = Netlink::open().map_err(fault())?;
         let tables = read(&mut netlink).map_err(fault())?;
-        guard.allow(&tables.own).map_err(fault())?;
+        own.allow(&tables.own).map_err(fault())?;
         let shared = Arc::new(Shared { tables: Mutex::new(Arc::new(tables)), ..Shared::default() });
         let (asked, requests) = channel();
         let theirs = Arc::clone(&shared);
@@ -128,7 +132,7 @@ impl Follower {
             let mut news = News::default();
             while !theirs.stop.load(Ordering::Relaxed) {
                 // A failure is temporary, such as a device that disappeared; the next round retries.
-                let _ = follow_once(&mut monitor, &mut netlink, &requests, &theirs, &mut guard, &mut news);
+                let _ = follow_once(&mut monitor, &mut netlink, &requests, &theirs, &mut own, &mut news);
             }
         };
         let thread = std::thread::Builder::new().name("routes".to_owned()).spawn(follow).map_err(fault())?;
@@ -167,7 +171,7 @@ fn follow_once(
     netlink: &mut Netlink,
     requests: &Receiver<Vec<Neighbour>>,
     shared: &Shared,
-    guard: &mut Guard,
+    own: &mut OwnAddresses,
     news: &mut News,
 ) -> io::Result<()> {
     {
@@ -190,7 +194,7 @@ fn follow_once(
     }
     let mut tables = if news.everything {
         let tables = read(netlink)?;
-        guard.allow(&tables.own)?;
+        own.allow(&tables.own)?;
         tables
     } else {
         Tables::clone(&shared.tables.lock().unwrap_or_else(PoisonError::into_inner))
@@ -278,12 +282,8 @@ impl Tables {
 
 fn read(netlink: &mut Netlink) -> io::Result<Tables> {
     let mut tables = Tables { addresses: address::all(netlink)?, ..Tables::default() };
-    for device in device::all(netlink)? {
-        tables.mtus.insert(device.index, device.mtu);
-        if device.is_running {
-            tables.up.insert(device.index);
-        }
-    }
+    tables.devices = device::all(netlink)?.into();
+    tables.up.extend(tables.devices.iter().filter(|device| device.is_running).map(|device| device.index));
     for route in route::all(netlink)? {
         tables.add_route(route);
     }

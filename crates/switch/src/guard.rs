@@ -6,7 +6,7 @@
 
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use inband_linux::bpf::{Attached, KeySet, load_classifier};
 use inband_linux::device::Device;
@@ -16,46 +16,74 @@ use crate::assembly::{Assembly, Label, Register};
 use crate::error::SwitchError;
 use crate::hash::QuickSet;
 
-/// The programs on the devices, and the addresses they pass.
+/// The programs on the devices.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    own: KeySet<16>,
-    allowed: QuickSet<IpAddr>,
-    _links: Vec<Attached>,
+    program: OwnedFd,
+    /// In the order of the devices.
+    links: Vec<Attached>,
 }
 
+/// The host's own addresses, to which the programs pass packets.
+#[derive(Debug)]
+pub(crate) struct OwnAddresses {
+    set: KeySet<16>,
+    allowed: QuickSet<IpAddr>,
+}
+
+const LOAD: &str = "load the program that keeps the kernel from forwarding";
 /// Maximum number of the host's addresses.
 const MAX_ADDRESSES: u32 = 65_536;
 
 impl Guard {
     /// Attaches the program to every one of `devices`, behind existing programs. A router leaves the packets
     /// of VLANs to the kernel.
-    pub(crate) fn attach(devices: &[Device], is_router: bool) -> Result<Self, SwitchError> {
-        let fault = || SwitchError::system("load the program that keeps the kernel from forwarding");
-        let own = KeySet::new(MAX_ADDRESSES).map_err(fault())?;
-        let program = load_classifier(&program(own.number().map_err(fault())?, is_router)).map_err(fault())?;
-        let attach = |device: &Device| {
-            let fault = SwitchError::system(format!("attach a program to {}", device.name));
-            tcx::attach(program.as_fd(), device.index, Direction::Ingress, Order::Last)
-                .map(Attached::from)
-                .map_err(fault)
-        };
-        let links = devices.iter().map(attach).collect::<Result<_, _>>()?;
-        Ok(Self { own, allowed: QuickSet::default(), _links: links })
+    pub(crate) fn attach(
+        devices: &[Device],
+        own: &OwnAddresses,
+        is_router: bool,
+    ) -> Result<Self, SwitchError> {
+        let number = own.number().map_err(SwitchError::system(LOAD))?;
+        let program = load_classifier(&program(number, is_router)).map_err(SwitchError::system(LOAD))?;
+        let links = devices.iter().map(|device| attach(&program, device)).collect::<Result<_, _>>()?;
+        Ok(Self { program, links })
     }
 
-    /// The number of the set of the host's own addresses, for other programs.
-    pub(crate) fn own_addresses(&self) -> io::Result<u32> {
-        self.own.number()
+    /// Attaches the program to a device in place of the one at this position, which is gone.
+    pub(crate) fn attach_again(&mut self, at: usize, device: &Device) -> Result<(), SwitchError> {
+        if let Some(link) = self.links.get_mut(at) {
+            *link = attach(&self.program, device)?;
+        }
+        Ok(())
+    }
+}
+
+fn attach(program: &OwnedFd, device: &Device) -> Result<Attached, SwitchError> {
+    let fault = SwitchError::system(format!("attach a program to {}", device.name));
+    tcx::attach(program.as_fd(), device.index, Direction::Ingress, Order::Last)
+        .map(Attached::from)
+        .map_err(fault)
+}
+
+impl OwnAddresses {
+    /// No addresses.
+    pub(crate) fn none() -> Result<Self, SwitchError> {
+        let set = KeySet::new(MAX_ADDRESSES).map_err(SwitchError::system(LOAD))?;
+        Ok(Self { set, allowed: QuickSet::default() })
+    }
+
+    /// The number of the set, for programs.
+    pub(crate) fn number(&self) -> io::Result<u32> {
+        self.set.number()
     }
 
     /// Passes packets to these addresses, and to no others.
     pub(crate) fn allow(&mut self, own: &QuickSet<IpAddr>) -> io::Result<()> {
         for address in own.difference(&self.allowed) {
-            self.own.insert(&key(*address))?;
+            self.set.insert(&key(*address))?;
         }
         for address in self.allowed.difference(own) {
-            self.own.remove(&key(*address))?;
+            self.set.remove(&key(*address))?;
         }
         self.allowed.clone_from(own);
         Ok(())

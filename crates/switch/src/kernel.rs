@@ -32,6 +32,7 @@ use crate::claim::Claim;
 use crate::config;
 use crate::counts::{Cause, Counts};
 use crate::error::SwitchError;
+use crate::status::NO_DEVICE;
 use crate::telemetry::Telemetry;
 use crate::timer::Timer;
 
@@ -58,7 +59,7 @@ pub struct KernelSwitch {
     compare: Timer,
     reloads: u64,
     /// Dropped last: until then no other switch has the devices.
-    _claim: Claim,
+    claim: Claim,
 }
 
 /// One interface.
@@ -69,6 +70,8 @@ struct Port {
     counts: Counts,
     /// Whether the programs are attached, and count sent frames.
     is_attached: bool,
+    /// Why the device is not in use; `None`: it is.
+    absence: Option<String>,
 }
 
 /// The interval of periodic work, nanoseconds.
@@ -106,7 +109,7 @@ impl KernelSwitch {
         let ports = config.interfaces.iter().zip(devices);
         let ports = ports.map(|(interface, device)| {
             let id = interface.id;
-            Port { id, device, counts: Counts::default(), is_attached: true }
+            Port { id, device, counts: Counts::default(), is_attached: true, absence: None }
         });
         let ports: Vec<Port> = ports.collect();
         let ours = devices_of(&ports);
@@ -124,7 +127,7 @@ impl KernelSwitch {
             compare: Timer::every(COMPARE_NS),
             reloads: 0,
             config: config.clone(),
-            _claim: claim,
+            claim,
         })
     }
 
@@ -153,7 +156,7 @@ impl KernelSwitch {
         if self.compare.is_due(now) {
             self.configure()?;
             self.way.read_losses();
-            self.check_devices()?;
+            self.follow_devices()?;
         }
         Ok(())
     }
@@ -189,18 +192,59 @@ impl KernelSwitch {
         }
     }
 
-    /// Checks that the interfaces still exist, and updates which packets may bypass the stack.
-    fn check_devices(&mut self) -> Result<(), SwitchError> {
+    /// Follows devices that disappear and come back, and updates which packets may bypass the stack.
+    fn follow_devices(&mut self) -> Result<(), SwitchError> {
         let all = match device::all(&mut self.way.netlink) {
             // The next look comes soon.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             all => all.map_err(SwitchError::system("list the devices"))?,
         };
-        let is_there = |port: &Port| all.iter().any(|device| device.index == port.device.index);
-        match self.ports.iter().find(|port| !is_there(port)) {
-            Some(port) => Err(SwitchError::Gone(port.device.name.clone())),
-            None => self.fast_path.update(&self.config, &mut self.programs, &mut self.way.netlink, &all),
+        for at in 0..self.ports.len() {
+            self.follow_device(at, &all);
         }
+        self.fast_path.update(&self.config, &mut self.programs, &mut self.way.netlink, &all)
+    }
+
+    fn follow_device(&mut self, at: usize, all: &[Device]) {
+        let Some(port) = self.ports.get_mut(at) else { return };
+        if port.absence.is_none() {
+            if all.iter().any(|device| device.index == port.device.index) {
+                return;
+            }
+        }
+        let Some(device) = all.iter().find(|device| device.name == port.device.name) else {
+            port.absence = Some(NO_DEVICE.to_owned());
+            return;
+        };
+        let taken = self.take_back(at, device);
+        if let Some(port) = self.ports.get_mut(at) {
+            port.absence = taken.err().map(|error| error.words());
+        }
+    }
+
+    /// Uses the device that has the name of an interface's former device.
+    fn take_back(&mut self, at: usize, device: &Device) -> Result<(), SwitchError> {
+        let (Some(port), Some(interface)) = (self.ports.get(at), self.config.interfaces.get(at)) else {
+            return Ok(());
+        };
+        config::check_ethernet(at, device)?;
+        self.claim.renew(at, device)?;
+        let number = u32::try_from(at).unwrap_or(u32::MAX);
+        let narrowest = narrowest(self.ports.iter().map(|port| &port.device));
+        let settings = PortSettings::new(interface, device, number).with_narrowest(narrowest);
+        let old = port.device.index;
+        self.programs.forget(old);
+        self.programs.forget(device.index);
+        self.programs.set_port(device.index, &settings)?;
+        self.programs.attach(device.index)?;
+        if let Ok(drops) = &mut self.drops {
+            drops.replace_device(old, device.index).map_err(SwitchError::system("hear of drops"))?;
+        }
+        self.fast_path.set_device(at, device.index);
+        if let Some(port) = self.ports.get_mut(at) {
+            port.device = device.clone();
+        }
+        Ok(())
     }
 
     /// Takes a frame from the programs, if there is one, and sends the engine's output for it.

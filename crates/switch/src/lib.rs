@@ -4,8 +4,8 @@
 //! leave a queue: depth, latency and drops in the metadata are those of its own queues. Reading order:
 //! [`Switch`] is the loop; `finish` turns frames into what they would be on a wire, `forward` decides, `port`
 //! queues and sends, `follow` tracks the kernel's routes and neighbours, `guard` keeps the kernel's own stack
-//! from forwarding as well. Where Linux forwards, `kernel` runs programs that do INT on the path;
-//! [`LiveSwitch`] is either.
+//! from forwarding as well, `claim` another switch. Where Linux forwards, `kernel` runs programs that do INT
+//! on the path; [`LiveSwitch`] is either.
 #![forbid(unsafe_code)]
 
 mod assembly;

@@ -12,6 +12,7 @@ use crate::counts::{Cause, Counts};
 use crate::error::SwitchError;
 use crate::packet::{Packet, Pool};
 use crate::rings::{Obstacle, Rings};
+use crate::status::NO_DEVICE;
 
 /// One interface.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(crate) struct Port {
     pub(crate) rings: Result<Rings, Obstacle>,
     /// Why frames are sent through the stack although there are rings.
     pub(crate) detour: Option<Obstacle>,
+    /// Why the device is not in use; `None`: it is.
+    pub(crate) absence: Option<String>,
     pub(crate) counts: Counts,
     /// Whether the device had no room for the frames in `ready`.
     pub(crate) is_blocked: bool,
@@ -71,6 +74,7 @@ impl Port {
             socket,
             rings,
             detour: None,
+            absence: None,
             counts: Counts::default(),
             is_blocked: false,
             queues: (0..config.priorities).map(|_| Queue::default()).collect(),
@@ -183,6 +187,9 @@ impl Port {
 
     /// How frames arrive and leave, or why not past the kernel's stack.
     pub(crate) fn frame_io(&self) -> String {
+        if let Some(absence) = &self.absence {
+            return format!("none: {absence}");
+        }
         match (&self.rings, &self.detour) {
             (Ok(rings), None) => rings.words(),
             (Ok(rings), Some(obstacle)) => format!("{} in; af-packet out: {obstacle}", rings.words()),
@@ -210,6 +217,9 @@ impl Port {
     /// Sends the frames in `ready` by the device.
     pub(crate) fn flush(&mut self, pool: &mut Pool) {
         self.is_blocked = false;
+        if self.absence.is_some() {
+            return self.refuse(Cause::DeviceRefused, pool);
+        }
         if self.sends_by_rings() {
             self.flush_rings(pool);
             return;
@@ -244,11 +254,37 @@ impl Port {
             }
         }
         if let Some(error) = down {
-            for packet in self.ready.drain(..) {
-                self.counts.drop(Cause::of_refusal(&error));
-                pool.give_back(packet);
-            }
+            self.refuse(Cause::of_refusal(&error), pool);
         }
+    }
+
+    /// Drops the frames in `ready`.
+    fn refuse(&mut self, cause: Cause, pool: &mut Pool) {
+        for packet in self.ready.drain(..) {
+            self.counts.drop(cause);
+            pool.give_back(packet);
+        }
+    }
+
+    /// Goes on without the device, which has disappeared.
+    pub(crate) fn leave(&mut self, pool: &mut Pool) {
+        self.absence = Some(NO_DEVICE.to_owned());
+        let withdrawn = self.rings.as_mut().map_or(0, |rings| rings.withdraw(pool));
+        self.counts.drop_many(Cause::DeviceRefused, withdrawn);
+        self.counts.receive_losses += self.take_losses();
+        // Chunks that the kernel had for incoming frames are no other interface's.
+        if self.rings.is_ok() {
+            self.rings = Err(Obstacle::Back);
+        }
+        self.detour = None;
+    }
+
+    /// Uses a device that has come back, by a packet socket.
+    pub(crate) fn come_back(&mut self, device: &Device) -> Result<(), SwitchError> {
+        let fault = SwitchError::system(format!("receive frames of {}", device.name));
+        self.socket = FrameSocket::open(device.index).map_err(fault)?;
+        self.device = device.clone();
+        Ok(())
     }
 
     /// Drops the packets that wait.

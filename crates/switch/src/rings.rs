@@ -19,7 +19,7 @@ use inband_node::NodeConfig;
 use inband_node::config::FrameIo;
 
 use crate::error::SwitchError;
-use crate::guard::Guard;
+use crate::guard::OwnAddresses;
 use crate::packet::{Buffer, Packet, Pool};
 
 pub(crate) use self::obstacle::{Obstacle, Sending};
@@ -54,7 +54,11 @@ impl Opened {
     ///
     /// # Errors
     /// If the configuration demands AF_XDP: the obstacle.
-    pub(crate) fn open(config: &NodeConfig, devices: &[Device], guard: &Guard) -> Result<Self, SwitchError> {
+    pub(crate) fn open(
+        config: &NodeConfig,
+        devices: &[Device],
+        own: &OwnAddresses,
+    ) -> Result<Self, SwitchError> {
         let mode = config.switch.io;
         let mut opened = Self { memory: None, rings: Vec::new() };
         if mode == FrameIo::AfPacket {
@@ -62,7 +66,7 @@ impl Opened {
             return Ok(opened);
         }
         let mut plans: Vec<_> = devices.iter().map(plan).collect();
-        let program = Program::prepare(guard);
+        let program = Program::prepare(own);
         if let Err(error) = &program {
             plans.iter_mut().for_each(|plan| *plan = Err(Obstacle::Refused(error.to_string())));
         }

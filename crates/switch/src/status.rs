@@ -75,4 +75,10 @@ pub struct PortStatus {
     /// Dropped frames, by cause: those that came in by it, up to the choice of an egress interface, and those
     /// that would have left by it.
     pub drops: BTreeMap<&'static str, u64>,
+    /// Why the device is not in use, such as that it does not exist; `None`: it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub absence: Option<String>,
 }
+
+/// Why a device is not in use that does not exist.
+pub(crate) const NO_DEVICE: &str = "there is no such device";

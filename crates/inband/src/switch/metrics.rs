@@ -10,7 +10,10 @@ type PerPort = (&'static str, &'static str, &'static str, fn(&PortStatus) -> u64
 /// The counters in Prometheus' text format.
 pub(super) fn text(status: &Status) -> String {
     let mut out = String::new();
-    let per_port: [PerPort; 9] = [
+    let per_port: [PerPort; 10] = [
+        ("device_present", "gauge", "Whether the device is in use.", |port| {
+            u64::from(port.absence.is_none())
+        }),
         ("received_packets_total", "counter", "Frames received.", |port| port.received_packets),
         ("received_bytes_total", "counter", "Bytes of frames received.", |port| port.received_bytes),
         ("receive_losses_total", "counter", "Frames the socket had no room for.", |port| port.receive_losses),

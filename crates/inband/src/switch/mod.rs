@@ -3,6 +3,7 @@
 mod metrics;
 mod serve;
 
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use anyhow::{Context, Error};
 use inband::config::ConfigFile;
 use inband_node::NodeConfig;
 use inband_node::config::{Datapath, InterfaceConfig};
-use inband_switch::{LiveSwitch, Status, SwitchError};
+use inband_switch::{LiveSwitch, PortStatus, Status, SwitchError};
 use signal_hook::consts::SIGHUP;
 
 use crate::failure::Failure;
@@ -100,6 +101,7 @@ fn forward(
 ) -> Result<(), Failure> {
     let (mut shown_at, mut printed_at) = (Instant::now(), Instant::now());
     let mut is_printing = args.json;
+    let mut absent = BTreeMap::new();
     while !stop.load(Ordering::Relaxed) {
         if reload.swap(false, Ordering::Relaxed) {
             take_over(&args.config, switch);
@@ -108,6 +110,8 @@ fn forward(
         if shown_at.elapsed() >= SHOWN_EVERY {
             shown_at = Instant::now();
             let status = switch.status();
+            note_absences(&absent, &status);
+            absent = absences(&status);
             if is_printing && printed_at.elapsed() >= PRINTED_EVERY {
                 printed_at = Instant::now();
                 is_printing = print(&status)?;
@@ -116,6 +120,24 @@ fn forward(
         }
     }
     Ok(())
+}
+
+/// The devices that are not in use, and why.
+fn absences(status: &Status) -> BTreeMap<String, String> {
+    let absence = |port: &PortStatus| Some((port.device.clone(), port.absence.clone()?));
+    status.interfaces.iter().filter_map(absence).collect()
+}
+
+/// Notes which devices have disappeared and come back since `before`.
+fn note_absences(before: &BTreeMap<String, String>, status: &Status) {
+    for port in &status.interfaces {
+        match (before.get(&port.device), &port.absence) {
+            (Some(known), Some(absence)) if known == absence => {}
+            (_, Some(absence)) => note!("{} is not in use: {absence}", port.device),
+            (Some(_), None) => note!("{} is back", port.device),
+            (None, None) => {}
+        }
+    }
 }
 
 fn read(path: &Path) -> Result<(ConfigFile, NodeConfig), Failure> {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod kernel;
+mod switch;
 mod world;
 
 use std::collections::BTreeSet;

@@ -5,17 +5,17 @@ use inband_linux::frames::Received;
 use inband_node::{DeviceMetadata, Passage};
 use inband_wire::layers::IpVersion;
 use inband_wire::{Layers, Link, ParseError, Strictness};
+use rustix::io::Errno;
 
 use super::Switch;
 use crate::counts::Cause;
-use crate::error::SwitchError;
 use crate::finish::{complete_left, finish};
 use crate::forward::{Arrival, Decision, Message, Reply, Rewrite, decrement, fragments};
 use crate::packet::Packet;
 
 impl Switch {
     /// Receives pending frames; returns their number.
-    pub(super) fn receive(&mut self) -> Result<usize, SwitchError> {
+    pub(super) fn receive(&mut self) -> usize {
         let mut count = 0;
         let turn = self.intake.turn;
         self.intake.turn = turn.wrapping_add(1);
@@ -24,10 +24,10 @@ impl Switch {
             count += by_rings;
             // Where packets bypass the kernel's stack, few come by its sockets.
             if by_rings == 0 || turn.is_multiple_of(SOCKET_TURNS) {
-                count += self.receive_from(ingress)?;
+                count += self.receive_from(ingress);
             }
         }
-        Ok(count)
+        count
     }
 
     fn receive_by_rings(&mut self, ingress: usize) -> usize {
@@ -51,27 +51,24 @@ impl Switch {
         count
     }
 
-    fn receive_from(&mut self, ingress: usize) -> Result<usize, SwitchError> {
-        let (Some(port), Some(mut batch)) = (self.ports.get(ingress), self.intake.batch.take()) else {
-            return Ok(0);
-        };
+    fn receive_from(&mut self, ingress: usize) -> usize {
+        let Some(port) = self.ports.get(ingress).filter(|port| port.absence.is_none()) else { return 0 };
+        let Some(mut batch) = self.intake.batch.take() else { return 0 };
         let mut count = 0;
-        let is_received = match port.socket.receive(&mut batch) {
-            Ok(frames) => {
-                for received in frames {
-                    count += 1;
-                    self.take_in(&received, ingress);
-                }
-                true
+        let received = port.socket.receive(&mut batch).map(|frames| {
+            for received in frames {
+                count += 1;
+                self.take_in(&received, ingress);
             }
-            // The device is down or gone; frames in the socket stay there.
-            Err(_) => false,
-        };
+        });
         self.intake.batch = Some(batch);
-        if !is_received {
-            self.check_device(ingress)?;
+        // Of a device that is down, frames stay in the socket. The socket of one that was removed is of no use,
+        // even if the device is back.
+        let is_gone = received.is_err_and(|error| error.raw_os_error() == Some(Errno::NODEV.raw_os_error()));
+        if let (true, Some(port)) = (is_gone, self.ports.get_mut(ingress)) {
+            port.leave(&mut self.pool);
         }
-        Ok(count)
+        count
     }
 
     fn take_in(&mut self, received: &Received<'_>, ingress: usize) {

@@ -8,7 +8,7 @@ use inband_node::NodeConfig;
 use crate::error::SwitchError;
 use crate::follow::{Follower, Tables};
 use crate::forward::{Arrival, Decision, Forwarding, Neighbour};
-use crate::guard::Guard;
+use crate::guard::OwnAddresses;
 use crate::packet::Packet;
 use crate::port::Port;
 use crate::waiting::{Wait, Waiting};
@@ -25,8 +25,12 @@ pub(super) struct Routing {
 
 impl Routing {
     /// Reads the kernel's tables for the first time, and follows them.
-    pub(super) fn start(config: &NodeConfig, devices: &[Device], guard: Guard) -> Result<Self, SwitchError> {
-        let follower = Follower::start(guard)?;
+    pub(super) fn start(
+        config: &NodeConfig,
+        devices: &[Device],
+        own: OwnAddresses,
+    ) -> Result<Self, SwitchError> {
+        let follower = Follower::start(own)?;
         let mut forwarding = Forwarding::new(config, devices);
         let version = follower.version();
         forwarding.adopt(&follower.tables());
@@ -36,6 +40,16 @@ impl Routing {
     /// Applies another configuration's entries.
     pub(super) fn reload(&mut self, config: &NodeConfig) {
         self.forwarding.reload(config);
+    }
+
+    /// Forwards to another device in place of that of a port.
+    pub(super) fn set_device(&mut self, port: usize, device: &Device) {
+        self.forwarding.set_device(port, device);
+    }
+
+    /// The kernel's tables.
+    pub(super) fn tables(&self) -> Arc<Tables> {
+        self.follower.tables()
     }
 
     /// Whether the switch sends ICMP messages as a router does.

@@ -15,7 +15,7 @@ fn the_place_of_a_key_has_the_position_of_its_entry() {
     );
     assert_eq!(SwitchError::entry("interface", 2, "").place(), Some("interface.2".into()));
     assert_eq!(SwitchError::config("switch.io", "").place(), Some("switch.io".into()));
-    assert_eq!(SwitchError::Gone("eth1".into()).place(), None);
+    assert_eq!(SwitchError::Claimed("eth1".into()).place(), None);
 }
 
 #[test]

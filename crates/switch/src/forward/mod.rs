@@ -48,6 +48,13 @@ impl Forwarding {
         }
     }
 
+    /// Forwards to another device in place of that of a port.
+    pub(crate) fn set_device(&mut self, port: usize, device: &Device) {
+        if let Self::Routes(routes) = self {
+            routes.set_device(port, device);
+        }
+    }
+
     /// Adopts the kernel's current tables.
     pub(crate) fn adopt(&mut self, tables: &Arc<Tables>) {
         if let Self::Routes(routes) = self {

@@ -27,9 +27,20 @@ pub(crate) struct Routes {
 
 impl Routes {
     pub(super) fn new(seed: u32, devices: &[Device]) -> Self {
-        let address = |device: &Device| device.address.as_slice().try_into().unwrap_or_default();
-        let ports = devices.iter().map(|device| (device.index, address(device))).collect();
-        Self { ports, seed, tables: Arc::default(), recent: Recent::default() }
+        Self {
+            ports: devices.iter().map(addresses).collect(),
+            seed,
+            tables: Arc::default(),
+            recent: Recent::default(),
+        }
+    }
+
+    /// Forwards to another device in place of that of a port.
+    pub(super) fn set_device(&mut self, port: usize, device: &Device) {
+        if let Some(port) = self.ports.get_mut(port) {
+            *port = addresses(device);
+        }
+        self.recent.forget();
     }
 
     pub(super) fn adopt(&mut self, tables: &Arc<Tables>) {
@@ -137,6 +148,11 @@ impl Routes {
         }
         None
     }
+}
+
+/// Interface index and Ethernet address.
+fn addresses(device: &Device) -> (u32, [u8; 6]) {
+    (device.index, device.address.as_slice().try_into().unwrap_or_default())
 }
 
 /// Whether the length of an IP packet exceeds its frame, or the checksum of its IPv4 header is wrong.

@@ -101,6 +101,17 @@ impl Drops {
         Ok(drops)
     }
 
+    /// Watches drops at a device in place of another one, which is gone.
+    ///
+    /// # Errors
+    /// An error of the kernel.
+    pub(super) fn replace_device(&mut self, old: u32, new: u32) -> io::Result<()> {
+        let mut ours: HashMap<_, u32, u32> = self.map("DEVICES")?;
+        // It may have been removed already.
+        let _ = ours.remove(&old);
+        ours.insert(new, 1, 0).map_err(io::Error::other)
+    }
+
     /// Excludes what is no loss of a forwarded packet: used packets, and drops by the host's own sockets.
     fn set_no_losses(&mut self) -> io::Result<()> {
         let no_losses: Vec<u32> = self

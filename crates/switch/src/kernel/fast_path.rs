@@ -74,6 +74,13 @@ impl FastPath {
         }
     }
 
+    /// Uses another device in place of that of the interface at this position, which is gone.
+    pub(super) fn set_device(&mut self, at: usize, index: u32) {
+        if let Some(lane) = self.lanes.get_mut(at) {
+            (lane.index, lane.link, lane.refusal) = (index, None, None);
+        }
+    }
+
     /// Updates which packets may bypass the stack, and the devices' MTUs, for the devices `all`.
     ///
     /// # Errors

@@ -42,6 +42,11 @@ impl Ports {
             _ => self.numbers.insert(device, settings.number(), 0),
         }
     }
+
+    /// Makes the device with this index no interface any more; nothing happens if it is none.
+    pub(super) fn forget(&mut self, device: u32) {
+        let _ = self.numbers.remove(&device);
+    }
 }
 
 impl fmt::Debug for Ports {

@@ -19,7 +19,8 @@ use crate::error::SwitchError;
 pub(super) struct Programs {
     ebpf: Ebpf,
     ports: Ports,
-    links: Vec<Attached>,
+    /// By index of the device.
+    links: Vec<(u32, Attached)>,
 }
 
 /// The counters of each interface, `enum count`.
@@ -88,9 +89,15 @@ impl Programs {
             let program = self.classifier(name)?.fd().map_err(fault("attach a program"))?;
             let link = tcx::attach(program.as_fd(), device, direction, order)
                 .map_err(SwitchError::system("attach a program"))?;
-            self.links.push(link.into());
+            self.links.push((device, link.into()));
         }
         Ok(())
+    }
+
+    /// Forgets a device, which is gone.
+    pub(super) fn forget(&mut self, device: u32) {
+        self.links.retain(|(known, _)| *known != device);
+        self.ports.forget(device);
     }
 
     /// Loads the program of the fast path; it is not attached.

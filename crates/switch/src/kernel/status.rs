@@ -106,6 +106,7 @@ impl KernelSwitch {
             sent_packets: count(Count::SentPackets) + port.counts.sent_packets,
             sent_bytes: count(Count::SentBytes) + port.counts.sent_bytes,
             drops,
+            absence: port.absence.clone(),
             ..PortStatus::default()
         }
     }

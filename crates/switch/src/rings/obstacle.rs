@@ -29,6 +29,8 @@ pub(crate) enum Obstacle {
     Filters,
     /// The device has a configured queue.
     Queue(String),
+    /// The device came back while the switch ran.
+    Back,
     /// The kernel refuses the sockets or the program.
     Refused(String),
 }
@@ -43,6 +45,7 @@ impl fmt::Display for Obstacle {
             Self::VlanTags => f.write_str("its driver takes VLAN tags out (`ethtool -K NAME rxvlan off`)"),
             Self::Filters => f.write_str("filters of others at TC on what it sends"),
             Self::Queue(kind) => write!(f, "its queue is {kind}"),
+            Self::Back => f.write_str("it came back while the switch ran"),
             Self::Refused(error) => f.write_str(error),
         }
     }

@@ -8,7 +8,7 @@ use inband_linux::bpf::load_xdp;
 use inband_linux::xdp;
 
 use crate::assembly::{Assembly, Label, Register};
-use crate::guard::Guard;
+use crate::guard::OwnAddresses;
 
 /// The parts common to the programs of all interfaces.
 #[derive(Clone, Copy, Debug)]
@@ -28,12 +28,12 @@ impl Program {
     ///
     /// # Errors
     /// An error of the kernel.
-    pub(super) fn prepare(guard: &Guard) -> io::Result<Self> {
+    pub(super) fn prepare(own: &OwnAddresses) -> io::Result<Self> {
         // A kernel without BTF has no such function either.
         let types = Btf::from_sys_fs().ok();
         let find =
             |types: Btf| types.id_by_type_name_kind("bpf_xdp_metadata_rx_vlan_tag", BtfKind::Func).ok();
-        Ok(Self { own: guard.own_addresses()?, vlan_tag: types.and_then(find) })
+        Ok(Self { own: own.number()?, vlan_tag: types.and_then(find) })
     }
 
     /// Loads the program for a device, whose sockets are in the map `sockets`.

@@ -5,16 +5,19 @@ use std::time::Instant;
 
 use inband_host::drops::Cause;
 use inband_linux::device;
+use inband_linux::frames::Batch;
 use inband_linux::namespace::Namespace;
 use inband_linux::netlink::Netlink;
+use inband_linux::tcx::{self, Direction};
+use inband_linux::veth::{self, End};
 use inband_node::NodeConfig;
 use inband_switch::{LiveSwitch, Status};
 use inband_wire::drop_reason::Table;
 
 use crate::drops::reasons;
 use crate::fast_path::Line;
-use crate::kernel::{config, plain_frame};
-use crate::world::{FIRST, PATIENCE};
+use crate::kernel::{config, plain_frame, socket};
+use crate::world::{FIRST, PATIENCE, SECOND, World};
 
 /// Frames for the device that is down.
 const COUNT: usize = 300;
@@ -152,4 +155,96 @@ fn packets_longer_than_what_a_device_sends_are_dropped_and_reported_as_soon_as_i
         }
         assert_eq!(got, Some(long), "{io}");
     }
+}
+
+/// Makes the link between the switches anew; returns the index of its end at the first one.
+fn connect(world: &World) -> u32 {
+    let end = |name, at: usize| End { mtu: Some(2_000), ..End::new(name, &world.namespaces[at]) };
+    veth::create(&mut Netlink::open().unwrap(), [end("right", FIRST), end("left", SECOND)]).unwrap();
+    let up = |place, name| {
+        world.inside(place, || {
+            let mut netlink = Netlink::open().unwrap();
+            let index = device::find(&mut netlink, name).unwrap().unwrap().index;
+            device::set_up(&mut netlink, index, true).unwrap();
+            index
+        })
+    };
+    up(SECOND, "left");
+    let right = up(FIRST, "right");
+    let operational =
+        || device::await_operational(&mut Netlink::open().unwrap(), &[right], PATIENCE).unwrap();
+    assert!(world.inside(FIRST, operational));
+    right
+}
+
+fn is_absent(status: &Status) -> bool {
+    status.interfaces[1].absence.is_some()
+}
+
+#[test]
+fn a_switch_goes_on_without_a_device_that_is_removed_and_uses_it_again_when_it_is_back() {
+    for io in ["af-packet", "af-xdp"] {
+        let Some(mut line) = Line::new(1) else { return };
+        Namespace::open(line.world.name(FIRST)).unwrap().enter().unwrap();
+        let frame = line.routed(&plain_frame(100, 17, true, 9));
+        let mut switch = LiveSwitch::start(&to_the_right(io, "0")).unwrap();
+        pass(&mut switch, &line, &frame);
+        step_until(&mut switch, io, |_| line.receive().is_some());
+
+        device::delete(&mut Netlink::open().unwrap(), line.right.index).unwrap();
+        let gone = step_until(&mut switch, io, is_absent);
+        for _ in 0..10 {
+            pass(&mut switch, &line, &frame);
+        }
+        let before = refused(&gone);
+        let after = step_until(&mut switch, io, |status| refused(status) >= before + 10);
+        assert_eq!(after.interfaces[1].sent_packets, gone.interfaces[1].sent_packets, "{io}");
+        assert_eq!(after.frames["right"], "none: there is no such device");
+
+        connect(&line.world);
+        let to = socket(&line.world, SECOND, "left");
+        let back = step_until(&mut switch, io, |status| !is_absent(status));
+        let words = if io == "af-xdp" {
+            "af-packet: it came back while the switch ran"
+        } else {
+            "af-packet: `switch.io`"
+        };
+        assert_eq!(back.frames["right"], words);
+        pass(&mut switch, &line, &frame);
+        let mut batch = Batch::new();
+        let end = step_until(&mut switch, io, |_| {
+            to.receive(&mut batch).unwrap().any(|received| received.bytes == frame)
+        });
+        assert_eq!(refused(&end), refused(&after), "{io}: {end:?}");
+    }
+}
+
+#[test]
+fn where_linux_forwards_a_device_that_is_back_has_its_programs_again() {
+    let Some(world) = World::new() else { return };
+    Namespace::open(world.name(FIRST)).unwrap().enter().unwrap();
+    let config: NodeConfig = toml::from_str(&config(11, "dscp", &[], 2_000, "")).unwrap();
+    let mut switch = LiveSwitch::start(&config).unwrap();
+    let mut netlink = Netlink::open().unwrap();
+    let programs = |index| {
+        [Direction::Ingress, Direction::Egress].map(|direction| tcx::count(index, direction).unwrap())
+    };
+    for _ in 0..2 {
+        let old = device::find(&mut netlink, "right").unwrap().unwrap().index;
+        assert_eq!(programs(old), [1, 1]);
+        device::delete(&mut netlink, old).unwrap();
+        step_until(&mut switch, "gone", is_absent);
+
+        let right = connect(&world);
+        step_until(&mut switch, "back", |status| !is_absent(status));
+
+        assert_eq!(programs(right), [1, 1]);
+        let from = socket(&world, SECOND, "left");
+        let before = switch.status().interfaces[1].received_packets;
+        assert_eq!(from.send(std::iter::once(plain_frame(100, 17, true, 9).as_slice())).unwrap(), 1);
+        step_until(&mut switch, "a frame", |status| status.interfaces[1].received_packets > before);
+    }
+    switch.finish();
+    let index = device::find(&mut netlink, "right").unwrap().unwrap().index;
+    assert_eq!(programs(index), [0, 0]);
 }
