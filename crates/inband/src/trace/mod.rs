@@ -2,6 +2,7 @@
 
 mod cause;
 mod collector;
+mod destination;
 mod outcome;
 mod paths;
 mod print;
@@ -12,8 +13,7 @@ mod stack;
 mod summary;
 mod tuple;
 
-use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -285,7 +285,7 @@ fn flow(args: &Args) -> Result<(Flow, Option<UdpSocket>), Failure> {
     if let Some(tuple) = &args.flow {
         let flow = tuple::parse(tuple).map_err(Failure::usage)?;
         if let Some(name) = &args.destination
-            && !addresses(name)?.contains(&flow.destination)
+            && !destination::addresses(name)?.contains(&flow.destination)
         {
             let message = format!("`{name}` is not the destination of `{tuple}`");
             return Err(Failure::usage(message));
@@ -293,7 +293,7 @@ fn flow(args: &Args) -> Result<(Flow, Option<UdpSocket>), Failure> {
         return Ok((flow, None));
     }
     let name = args.destination.as_deref().unwrap_or_default();
-    let destination = resolve(name, args.source)?;
+    let destination = destination::resolve(name, args.source)?;
     let (protocol, port) = match args.protocol {
         Protocol::Udp => (17, args.port.unwrap_or(UDP_PORT)),
         Protocol::Tcp => (6, args.port.unwrap_or(80)),
@@ -307,41 +307,13 @@ fn flow(args: &Args) -> Result<(Flow, Option<UdpSocket>), Failure> {
         UdpSocket::bind(from).with_context(|| format!("{} is no address of this machine", from.ip()));
     let socket = socket.map_err(Failure::Usage)?;
     let connected = socket.connect(SocketAddr::new(destination, port));
-    connected.with_context(|| format!("no route leads to {destination}"))?;
+    connected.map_err(|error| destination::unreachable(destination, error))?;
     let own = socket.local_addr().context("cannot choose a source address")?;
+    destination::check(destination, own.ip())?;
     let flow =
         Flow { source: own.ip(), destination, protocol, source_port: own.port(), destination_port: port };
     Ok((flow, Some(socket)))
 }
-
-fn resolve(name: &str, source: Option<IpAddr>) -> Result<IpAddr, Failure> {
-    let fits = |address: &IpAddr| source.is_none_or(|source| source.is_ipv4() == address.is_ipv4());
-    let found = addresses(name)?.into_iter().find(fits);
-    found.ok_or_else(|| Failure::usage(format!("`{name}` has no address of that family")))
-}
-
-/// The addresses of a destination's address or name.
-fn addresses(name: &str) -> Result<Vec<IpAddr>, Failure> {
-    let found = (name, 0).to_socket_addrs().map_err(|error| unresolved(name, error))?;
-    Ok(found.map(|address| address.ip()).collect())
-}
-
-/// A name that does not exist is a mistake; that the resolver fails is not.
-fn unresolved(name: &str, error: io::Error) -> Failure {
-    let text = error.to_string();
-    let is_mistake =
-        error.kind() == ErrorKind::InvalidInput || NO_SUCH_NAME.iter().any(|it| text.contains(it));
-    let error = Error::new(error).context(format!("`{name}`"));
-    if is_mistake { Failure::Usage(error) } else { Failure::Work(error) }
-}
-
-/// The answers of glibc and musl that there is no such name, or no address of it.
-const NO_SUCH_NAME: [&str; 4] = [
-    "Name or service not known",
-    "No address associated with hostname",
-    "Name does not resolve",
-    "Name has no usable address",
-];
 
 const FULL_TTL: u8 = 64;
 /// Largest TTL of the probes that routers should quote.

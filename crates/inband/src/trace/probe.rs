@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use anyhow::{Error, anyhow};
 use inband_model::Flow;
-use inband_node::config::EncapsulationConfig;
+use inband_node::config::{EncapsulationConfig, EncapsulationKind};
 use inband_node::frame::MAX_GROWTH;
 use inband_node::{Frame, Node, NodeConfig, Passage};
 use inband_wire::Link;
@@ -20,6 +20,9 @@ impl Prober {
     pub(super) fn new(encapsulation: Option<EncapsulationConfig>, remaining_hops: u8) -> Result<Self, Error> {
         let mut config: NodeConfig = toml::from_str(SOURCE).map_err(|error| anyhow!("{error}"))?;
         config.encapsulation = encapsulation.unwrap_or_default();
+        if config.encapsulation.kind() == EncapsulationKind::Gre {
+            return Err(anyhow!("encapsulation.kind = \"gre\": probes would go to the end of the tunnel"));
+        }
         config.source.remaining_hops = remaining_hops;
         Node::new(&config).map_err(|error| anyhow!("{}: {error}", error.key()))?;
         Ok(Self { config })
@@ -134,6 +137,15 @@ mod tests {
         for text in ["dscp = 5", "kind = \"udp-port\"\nudp_port = 4000", "kind = \"udp\"\nudp_port = 4000"] {
             carries_int(Some(toml::from_str(text).unwrap()));
         }
+    }
+
+    #[test]
+    fn probes_that_would_go_elsewhere_are_refused() {
+        let gre = toml::from_str("kind = \"gre\"").unwrap();
+
+        let refused = Prober::new(Some(gre), 5).err().unwrap();
+
+        assert!(refused.to_string().contains("the end of the tunnel"), "{refused}");
     }
 
     fn carries_int(encapsulation: Option<EncapsulationConfig>) {

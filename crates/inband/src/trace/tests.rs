@@ -4,7 +4,8 @@ use std::io;
 
 use clap::Parser;
 
-use super::{Args, collector, flow, unresolved};
+use super::destination::{check, unreachable, unresolved};
+use super::{Args, collector, flow};
 use crate::failure::Failure;
 
 #[derive(Debug, Parser)]
@@ -60,4 +61,19 @@ fn a_name_that_does_not_exist_is_a_mistake_but_not_a_resolver_that_fails() {
     assert!(matches!(resolver("Temporary failure in name resolution"), Failure::Work(_)));
     assert!(matches!(resolver("Try again"), Failure::Work(_)));
     assert!(matches!(unresolved("x", io::ErrorKind::InvalidInput.into()), Failure::Usage(_)));
+}
+
+#[test]
+fn a_destination_that_is_no_other_host_is_a_mistake() {
+    for (destination, source) in
+        [("10.0.0.1", "10.0.0.1"), ("127.0.0.2", "127.0.0.1"), ("224.0.0.5", "10.0.0.1"), ("::1", "::1")]
+    {
+        let checked = check(destination.parse().unwrap(), source.parse().unwrap());
+        assert!(matches!(checked, Err(Failure::Usage(_))), "{destination}");
+    }
+    assert!(check([10, 0, 0, 2].into(), [10, 0, 0, 1].into()).is_ok());
+    let to_all = unreachable([255; 4].into(), io::ErrorKind::PermissionDenied.into());
+    assert!(matches!(to_all, Failure::Usage(_)), "{to_all:?}");
+    let no_route = unreachable([10, 0, 0, 2].into(), io::ErrorKind::NetworkUnreachable.into());
+    assert!(matches!(no_route, Failure::Work(_)), "{no_route:?}");
 }
