@@ -1,6 +1,6 @@
 //! Reports of probes in a collector's history.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, anyhow};
 use inband_model::Flow;
@@ -52,6 +52,22 @@ impl Client {
         self.count(flow, &format!("(unixepoch() - {}) * 1000000000", self.span_seconds))
     }
 
+    /// Waits until no more reports of a flow come, at most for `wait`.
+    pub(super) fn settle(&self, flow: Flow, wait: Duration) -> Result<(), Error> {
+        let mut mark = self.mark(flow)?;
+        let since = mark.since.to_string();
+        let until = Instant::now() + wait;
+        while Instant::now() < until {
+            std::thread::sleep(QUIET);
+            let later = self.count(flow, &since)?;
+            if later == mark {
+                break;
+            }
+            mark = later;
+        }
+        Ok(())
+    }
+
     /// Counts the reports of a flow after a time, without a search of all of history.
     fn count(&self, flow: Flow, since: &str) -> Result<Mark, Error> {
         let sql = format!(
@@ -85,18 +101,9 @@ impl Client {
         let mut hops: Vec<Hop> = own.iter().filter(|_| count > 0).map(|row| hop(row)).collect();
         link_up(&mut hops);
         self.add_uncertainty(&mut hops);
-        let reporter = first[1].as_u64();
-        let is_whole = hops.last().is_none_or(|last| Some(u64::from(last.node_id)) == reporter);
-        let ended = if first[6].as_i64() == Some(1) {
-            Ended::Lost
-        } else if is_whole {
-            Ended::Sink
-        } else if hops.len() >= usize::from(remaining_hops) {
-            Ended::HopsExceeded
-        } else {
-            Ended::MtuExceeded
-        };
-        Ok(Some(Seen { hops, ended, at: None, reason: None }))
+        let is_dropped = first[6].as_i64() == Some(1);
+        let ended = ended(&hops, first[1].as_u64(), is_dropped, remaining_hops);
+        Ok(Some(Seen::reported(hops, ended)))
     }
 
     /// Adds by how much link latencies may be wrong.
@@ -150,6 +157,17 @@ impl Client {
     }
 }
 
+/// Where INT ended, according to a report in history, which has neither E nor M.
+fn ended(hops: &[Hop], reporter: Option<u64>, is_dropped: bool, remaining_hops: u8) -> Ended {
+    let is_last = hops.last().map(|last| Some(u64::from(last.node_id)) == reporter);
+    match is_last {
+        _ if is_dropped => Ended::Lost,
+        None | Some(false) if hops.len() >= usize::from(remaining_hops) => Ended::HopsExceeded,
+        None | Some(true) => Ended::Sink,
+        Some(false) => Ended::MtuExceeded,
+    }
+}
+
 /// The hop in a row, whose columns are in the order of the query.
 fn hop(row: &Value) -> Hop {
     let narrow = |at: usize| row[at].as_u64();
@@ -178,6 +196,8 @@ fn of(flow: Flow) -> String {
 }
 
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long no report may come before none is expected any more.
+const QUIET: Duration = Duration::from_millis(300);
 const MAX_BYTES: u64 = 16 << 20;
 
 #[cfg(test)]

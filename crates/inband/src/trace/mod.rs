@@ -1,16 +1,21 @@
 //! `inband trace`: probes with INT and the D bit, and a line for each hop that handled them.
 
+mod answers;
 mod cause;
 mod collector;
 mod destination;
+mod groups;
 mod outcome;
 mod paths;
 mod print;
 mod probe;
+mod quote;
 mod raw;
 mod reports;
+mod routers;
 mod stack;
 mod summary;
+mod sweep;
 mod tuple;
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -23,14 +28,17 @@ use inband_model::Flow;
 
 use crate::collector_url::CollectorUrl;
 use crate::failure::Failure;
+use crate::stdout::Stdout;
 use crate::{node_config, out, signals};
-use cause::Cause;
+use answers::Answers;
 use outcome::Outcome;
 use probe::Prober;
-use raw::{Quote, Raw};
+use raw::Raw;
 use reports::Receiver;
-use stack::{Ended, Hop, Seen};
+use routers::Router;
+use stack::Seen;
 use summary::Summary;
+use sweep::{MAX_TTL, Sweep};
 
 /// INT traceroute: one line for each hop that really handled a packet
 ///
@@ -74,7 +82,7 @@ pub(crate) struct Args {
     /// Most hops that may add metadata
     #[arg(long, default_value_t = 16)]
     remaining_hops: u8,
-    /// Longest wait for a report
+    /// Longest wait for the answers to a probe
     #[arg(long, default_value = "1s", value_parser = humantime::parse_duration)]
     wait: Duration,
     /// Go on, and show the latest probes, until it is stopped
@@ -114,7 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         .with_context(|| "cannot send probes: it needs root, or CAP_NET_RAW".to_owned())?;
     let token = args.token.clone().or_else(|| std::env::var("INBAND_TOKEN").ok());
     let receiver = Receiver::open(collector, token, encapsulation, args.wait)?;
-    let mut trace = Trace { args, prober, raw, receiver, sent: 0 };
+    let mut trace = Trace { args, prober, raw, receiver, sent: 0, sweeps: Vec::new() };
     trace.receiver.announce();
     if args.watch { watch(&mut trace, flow, &stop) } else { once(&mut trace, flow, &stop) }
 }
@@ -123,14 +131,15 @@ fn once(trace: &mut Trace<'_>, flow: Flow, stop: &AtomicBool) -> Result<(), Fail
     let args = trace.args;
     let results =
         if args.ecmp { trace.all_paths(flow, stop)? } else { trace.one_flow(flow, args.count, stop)? };
+    let routers = trace.routers(&results)?;
     let text = if args.json {
         let lines = results.iter().map(print::json).collect::<Result<String, _>>()?;
-        lines + &print::json_summary(&Summary::of(&results))
+        lines + &print::json_summary(&Summary::of(&results), Some(&routers))
     } else {
-        print::text(&results, &trace.routers(flow)?, args.ecmp)
+        print::text(&results, &routers, args.ecmp)
     };
     let printed = out::print(&text);
-    let has_answer = results.iter().any(|result| !result.seen.hops.is_empty());
+    let has_answer = results.iter().any(|result| result.seen.is_answer());
     // Whether anyone reads the trace does not change its outcome.
     if has_answer { printed } else { Err(Failure::Work(anyhow!("no hop with INT answered"))) }
 }
@@ -151,13 +160,13 @@ fn watch(trace: &mut Trace<'_>, flow: Flow, stop: &AtomicBool) -> Result<(), Fai
         let first = all.len().saturating_sub(MAX_WATCHED);
         all.drain(..first);
         if !trace.args.json {
-            out::print(&format!("\x1b[H\x1b[2J{}", print::text(&all, &[], false)))?;
+            out::print(&print::next(&print::text(&all, &[], false), Stdout::new().is_terminal()))?;
         }
         while began.elapsed() < WATCH_EVERY && !stop.load(Ordering::Relaxed) {
             std::thread::sleep(STEP);
         }
     }
-    if trace.args.json { out::print(&print::json_summary(&summary)) } else { Ok(()) }
+    if trace.args.json { out::print(&print::json_summary(&summary, None)) } else { Ok(()) }
 }
 
 struct Trace<'a> {
@@ -166,21 +175,33 @@ struct Trace<'a> {
     raw: Raw,
     receiver: Receiver,
     sent: u32,
+    /// The searches for the routers of flows whose probes were lost.
+    sweeps: Vec<(Flow, Sweep)>,
 }
 
 impl Trace<'_> {
     /// Sends probes of one flow, one after another.
     fn one_flow(&mut self, flow: Flow, count: u32, stop: &AtomicBool) -> Result<Vec<Outcome>, Error> {
-        let mut results = Vec::new();
+        if self.sweep_of(flow).is_some() {
+            // The reports about its probes would be taken for those about the next one.
+            self.receiver.settle(flow, self.args.wait)?;
+            self.sweeps.clear();
+        }
+        let mut answers = Vec::new();
         for _ in 0..count {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
             self.sent += 1;
-            let seen = self.probe(flow)?;
-            results.push(Outcome { number: self.sent, flow, seen });
+            answers.push((self.sent, self.probe(flow)?));
         }
-        Ok(results)
+        // One search for all lost probes, behind the last: its own probes have the same flow.
+        let is_lost = answers.iter().any(|(_, seen)| seen.is_none());
+        let explanation = if is_lost { Some(self.explain(flow)?) } else { None };
+        let outcome = |(number, seen): (_, Option<Seen>)| {
+            seen.or(explanation.clone()).map(|seen| Outcome { number, flow, seen })
+        };
+        Ok(answers.into_iter().filter_map(outcome).collect())
     }
 
     /// Sends probes of as many flows as it takes to find every path with near certainty.
@@ -194,7 +215,7 @@ impl Trace<'_> {
             let outcomes = self.one_flow(Flow { source_port, ..flow }, self.args.count, stop)?;
             for outcome in outcomes {
                 let path = outcome.seen.path();
-                if !path.is_empty() && !found.contains(&path) {
+                if outcome.seen.has_path() && !found.contains(&path) {
                     found.push(path);
                 }
                 results.push(outcome);
@@ -204,72 +225,65 @@ impl Trace<'_> {
         Ok(results)
     }
 
-    /// Sends one probe and waits for its report; without one, finds out why.
-    fn probe(&mut self, flow: Flow) -> Result<Seen, Error> {
+    /// Sends one probe and waits for its report and, if it was dropped, for the message of the router that
+    /// dropped it; `None`: neither has come.
+    fn probe(&mut self, flow: Flow) -> Result<Option<Seen>, Error> {
         self.raw.drain();
         let mark = self.receiver.mark(flow)?;
         let number = self.raw.send(&self.prober, flow, FULL_TTL)?;
         let until = Instant::now() + self.args.wait;
+        let mut answers = Answers::default();
         loop {
-            if let Some(seen) = self.receiver.look((flow, number), &mark, self.args.remaining_hops)? {
-                return Ok(seen);
+            let is_late = Instant::now() >= until;
+            if !answers.has_report()
+                && let Some(seen) = self.receiver.look((flow, number), &mark, self.args.remaining_hops)?
+            {
+                answers.add_report(seen);
             }
-            for quote in self.raw.quotes(flow) {
-                if quote.number == number && quote.cause != Cause::TimeExceeded {
-                    // The quote comes from the destination, or from a router that does not forward: INT was
-                    // not removed.
-                    let (ended, reason) = (quote.ended(flow.destination), quote.reason());
-                    let (hops, at) = (self.named(quote.hops), Some(quote.from));
-                    return Ok(Seen { hops, ended, at, reason });
-                }
+            for quote in self.raw.quotes(flow).into_iter().filter(|quote| quote.number == number) {
+                answers.add_quote(quote);
             }
-            if Instant::now() >= until {
+            if is_late || answers.are_complete(self.receiver.is_open()) {
                 break;
             }
             std::thread::sleep(STEP);
         }
-        self.explain(flow)
+        let seen = answers.seen(flow.destination, FULL_TTL);
+        Ok(seen.map(|seen| self.named(seen)))
     }
 
-    /// Finds the last place where a probe was seen.
+    /// Finds the last place where probes of a flow are seen.
     fn explain(&mut self, flow: Flow) -> Result<Seen, Error> {
-        let routers = self.routers(flow)?;
-        let Some(last) = routers.iter().rev().find_map(Option::as_ref) else {
-            return Ok(Seen { hops: Vec::new(), ended: Ended::Lost, at: None, reason: None });
-        };
-        let ended = if last.is_marked { Ended::Lost } else { Ended::MarkCleared };
-        let (hops, at) = (last.hops.clone(), Some(last.from));
-        Ok(Seen { hops: self.named(hops), ended, at, reason: None })
+        let sweep = Sweep::run(&mut self.raw, &self.prober, flow, MAX_TTL, self.args.wait)?;
+        let seen = self.named(sweep.explanation(flow.destination));
+        self.sweeps.push((flow, sweep));
+        Ok(seen)
     }
 
-    /// The routers that quote probes whose TTL expires on the path, by TTL from 1 on.
-    fn routers(&mut self, flow: Flow) -> Result<Vec<Option<Quote>>, Error> {
-        self.raw.drain();
-        let mut numbers = Vec::new();
-        for ttl in 1..=MAX_TTL {
-            numbers.push(self.raw.send(&self.prober, flow, ttl)?);
+    /// The routers on the path of the first probe's flow.
+    fn routers(&mut self, results: &[Outcome]) -> Result<Vec<Router>, Error> {
+        let Some(flow) = results.first().map(|first| first.flow) else { return Ok(Vec::new()) };
+        let seen = || results.iter().filter(|result| result.flow == flow).map(|result| &result.seen);
+        if let Some(sweep) = self.sweep_of(flow) {
+            return Ok(routers::routers(&sweep.routers(), seen()));
         }
-        let mut routers: Vec<Option<Quote>> = numbers.iter().map(|_| None).collect();
-        let until = Instant::now() + self.args.wait.min(MAX_SWEEP);
-        while Instant::now() < until {
-            for quote in self.raw.quotes(flow) {
-                let place = numbers.iter().position(|number| *number == quote.number);
-                if let Some(router) = place.and_then(|place| routers.get_mut(place))
-                    && quote.cause == Cause::TimeExceeded
-                {
-                    *router = Some(quote);
-                }
-            }
-            std::thread::sleep(STEP);
-        }
-        let last = routers.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-        routers.truncate(last);
-        Ok(routers)
+        // Probes that come no farther than the others would only use up the messages that routers send.
+        let distances: Option<Vec<u8>> = seen().map(|seen| seen.distance).collect();
+        let most = distances.and_then(|distances| distances.into_iter().max()).unwrap_or(MAX_TTL);
+        let sweep = Sweep::run(&mut self.raw, &self.prober, flow, most, self.args.wait)?;
+        Ok(routers::routers(&sweep.routers(), seen()))
     }
 
-    fn named(&self, mut hops: Vec<Hop>) -> Vec<Hop> {
-        self.receiver.name(&mut hops);
-        hops
+    fn sweep_of(&self, flow: Flow) -> Option<&Sweep> {
+        self.sweeps.iter().find(|(other, _)| *other == flow).map(|(_, sweep)| sweep)
+    }
+
+    /// With the names of hops that come from quotes.
+    fn named(&self, mut seen: Seen) -> Seen {
+        if seen.at.is_some() {
+            self.receiver.name(&mut seen.hops);
+        }
+        seen
     }
 }
 
@@ -316,12 +330,9 @@ fn flow(args: &Args) -> Result<(Flow, Option<UdpSocket>), Failure> {
 }
 
 const FULL_TTL: u8 = 64;
-/// Largest TTL of the probes that routers should quote.
-const MAX_TTL: u8 = 16;
 /// Traceroute's port.
 const UDP_PORT: u16 = 33434;
 const STEP: Duration = Duration::from_millis(10);
-const MAX_SWEEP: Duration = Duration::from_millis(500);
 const WATCH_EVERY: Duration = Duration::from_secs(1);
 /// Most probes that `--watch` shows.
 const MAX_WATCHED: usize = 100;

@@ -1,78 +1,127 @@
 //! Traces as text and as JSON.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
 use anyhow::{Context, Error};
 use serde_json::{Value, json};
 
+use super::groups::{Group, groups};
 use super::outcome::Outcome;
-use super::raw::Quote;
-use super::stack::{Ended, Hop};
+use super::routers::{Handling, Router};
+use super::stack::{Ended, Hop, Seen};
 use super::summary::Summary;
 
 /// The JSON line of a probe.
 pub(super) fn json(result: &Outcome) -> Result<String, Error> {
+    let seen = &result.seen;
     let mut line = json!({
         "probe": result.number,
         "flow": result.flow,
-        "hops": result.seen.hops,
-        "ended": result.seen.ended,
+        "hops": seen.hops,
+        "ended": seen.ended,
     });
-    if let (Some(at), Value::Object(line)) = (result.seen.at, &mut line) {
-        line.insert("last_router".into(), at.to_string().into());
-        line.extend(result.seen.reason.map(|reason| ("reason".into(), reason.into())));
+    if let Value::Object(line) = &mut line {
+        if seen.hidden_hops > 0 {
+            line.insert("hidden_hops".into(), seen.hidden_hops.into());
+        }
+        if let Some(at) = seen.at {
+            line.insert("last_router".into(), at.to_string().into());
+            line.extend(seen.reason.map(|reason| ("reason".into(), reason.into())));
+        }
     }
     Ok(serde_json::to_string(&line).context("cannot write a probe down")? + "\n")
 }
 
-/// The JSON line of all probes.
-pub(super) fn json_summary(summary: &Summary) -> String {
+/// The JSON line of all probes; `routers`: those of the first flow, unless they were not looked for.
+pub(super) fn json_summary(summary: &Summary, routers: Option<&[Router]>) -> String {
     let Summary { sent, lost, paths, .. } = summary;
-    let summary = json!({ "sent": sent, "lost": lost, "jitter": summary.jitter(), "paths": paths });
-    format!("{}\n", json!({ "summary": summary }))
+    let mut line = json!({ "sent": sent, "lost": lost, "jitter": summary.jitter(), "paths": paths });
+    if let (Some(routers), Value::Object(line)) = (routers, &mut line) {
+        line.insert("routers".into(), json!(routers));
+    }
+    format!("{}\n", json!({ "summary": line }))
 }
 
-/// Each path with the results of its probes.
-pub(super) fn text(results: &[Outcome], routers: &[Option<Quote>], ecmp: bool) -> String {
+/// Each path with the results of its probes; `routers`: those of the first probe's flow.
+pub(super) fn text(results: &[Outcome], routers: &[Router], ecmp: bool) -> String {
     let mut out = String::new();
     // Writing to a string does not fail.
     let _ = write_text(&mut out, results, routers, ecmp);
     out
 }
 
-fn write_text(out: &mut String, results: &[Outcome], routers: &[Option<Quote>], ecmp: bool) -> fmt::Result {
-    let mut shown = Vec::new();
-    for result in results.iter().filter(|result| !result.seen.hops.is_empty()) {
-        let path = result.seen.path();
-        if shown.contains(&path) {
-            continue;
+/// A text that follows others: in place of them on a terminal.
+pub(super) fn next(text: &str, is_terminal: bool) -> String {
+    if is_terminal { format!("\x1b[H\x1b[2J{text}") } else { format!("{text}\n") }
+}
+
+fn write_text(out: &mut String, results: &[Outcome], routers: &[Router], ecmp: bool) -> fmt::Result {
+    let groups = groups(results);
+    let has_swept = |group: &Group<'_>| {
+        group.outcomes.iter().any(|outcome| results.first().is_some_and(|first| first.flow == outcome.flow))
+    };
+    let last_swept = groups.iter().rposition(has_swept);
+    for (at, group) in groups.iter().enumerate() {
+        let mut share = String::new();
+        if ecmp {
+            share += &format!(", {}", counted(group.source_ports().len(), "flow"));
         }
-        shown.push(path.clone());
-        let own: Vec<&Outcome> = results.iter().filter(|other| other.seen.path() == path).collect();
-        let flows = own.iter().map(|it| it.flow.source_port).collect::<std::collections::BTreeSet<_>>().len();
-        let share = if ecmp { format!(", {flows} flows") } else { String::new() };
-        writeln!(out, "{}{share}", result.flow)?;
+        if groups.len() > 1 {
+            share += &format!(", {} of {}", group.outcomes.len(), counted(results.len(), "probe"));
+        }
+        write_group(out, group, &share)?;
+        if ecmp && group.is_lost() {
+            write_source_ports(out, group)?;
+        }
+        if Some(at) == last_swept {
+            write_routers(out, routers)?;
+        }
+    }
+    let paths: BTreeSet<_> =
+        groups.iter().map(|group| &group.first.seen).filter(|seen| seen.has_path()).map(Seen::path).collect();
+    let summary = Summary::of(results);
+    let jitter = summary.jitter().map_or("-".into(), microseconds);
+    let (probes, paths) = (counted(results.len(), "probe"), counted(paths.len(), "path"));
+    writeln!(out, "{probes}, {} lost, {paths}, jitter {jitter} us", summary.lost)
+}
+
+/// The flow of a group's first probe, the hops of all of its probes, and where INT ended.
+fn write_group(out: &mut String, group: &Group<'_>, share: &str) -> fmt::Result {
+    let Outcome { flow, seen, .. } = group.first;
+    writeln!(out, "{flow}{share}")?;
+    if !seen.hops.is_empty() {
         writeln!(
             out,
             "  hop  node              in > out  latency us (least, mean, most)  link us  queue  bytes  utilization"
         )?;
-        for (at, hop) in result.seen.hops.iter().enumerate() {
-            write_hop(out, at, hop, &own)?;
-        }
     }
-    if let Some(last) = results.last() {
-        writeln!(out, "  ended: {}", ending(last))?;
+    if seen.hidden_hops > 0 {
+        writeln!(
+            out,
+            "       {} before these, which the quote does not show",
+            counted(seen.hidden_hops, "hop")
+        )?;
     }
-    write_routers(out, routers, results)?;
-    let summary = Summary::of(results);
-    let jitter = summary.jitter().map_or("-".into(), microseconds);
-    let Summary { sent, lost, .. } = summary;
-    writeln!(out, "{sent} probes, {lost} lost, {} paths, jitter {jitter} us", shown.len())
+    for at in 0..seen.hops.len() {
+        write_hop(out, at, group)?;
+    }
+    writeln!(out, "  ended: {}", ending(seen))
 }
 
-fn write_hop(out: &mut String, at: usize, hop: &Hop, results: &[&Outcome]) -> fmt::Result {
+fn write_source_ports(out: &mut String, group: &Group<'_>) -> fmt::Result {
+    let ports = group.source_ports();
+    let shown: Vec<String> = ports.iter().take(MAX_PORTS).map(u16::to_string).collect();
+    let more = ports.len().saturating_sub(MAX_PORTS);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    writeln!(out, "  source ports: {}{more}", shown.join(" "))
+}
+
+fn write_hop(out: &mut String, at: usize, group: &Group<'_>) -> fmt::Result {
+    let seen = &group.first.seen;
+    let Some(hop) = seen.hops.get(at) else { return Ok(()) };
     let latencies: Vec<u64> =
-        results.iter().filter_map(|result| result.seen.hops.get(at)?.hop_latency).collect();
+        group.outcomes.iter().filter_map(|outcome| outcome.seen.hops.get(at)?.hop_latency).collect();
     let latency = match (latencies.iter().min(), latencies.iter().max()) {
         (Some(least), Some(most)) => {
             let mean = latencies.iter().sum::<u64>() / latencies.len() as u64;
@@ -80,7 +129,7 @@ fn write_hop(out: &mut String, at: usize, hop: &Hop, results: &[&Outcome]) -> fm
         }
         _ => "-".into(),
     };
-    let name = hop.node.clone().unwrap_or_else(|| format!("node {}", hop.node_id));
+    let name = name(hop);
     let interface = |id: Option<u16>| id.map_or("-".into(), |id| id.to_string());
     let link = hop.link_latency.map_or("-".into(), |link| {
         let uncertainty = hop.link_uncertainty.map_or(String::new(), |by| format!("±{}", microseconds(by)));
@@ -90,7 +139,7 @@ fn write_hop(out: &mut String, at: usize, hop: &Hop, results: &[&Outcome]) -> fm
     writeln!(
         out,
         "  {:>3}  {name:16} {:>3} > {:<3}  {latency:30}  {link:>7}  {:>5}  {:>5}  {:>5}",
-        at + 1,
+        seen.hidden_hops + at + 1,
         interface(hop.ingress_interface),
         interface(hop.egress_interface),
         number(hop.queue_id.map(u64::from)),
@@ -100,15 +149,14 @@ fn write_hop(out: &mut String, at: usize, hop: &Hop, results: &[&Outcome]) -> fm
 }
 
 /// Where INT ended, in words.
-fn ending(result: &Outcome) -> String {
-    let hops = &result.seen.hops;
-    let last = hops.last().map_or("the source".into(), |hop| {
-        hop.node.clone().unwrap_or_else(|| format!("node {}", hop.node_id))
-    });
-    let reason = result.seen.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    let at = result.seen.at.map(|at| format!("; the last that answered is {at}{reason}")).unwrap_or_default();
-    match result.seen.ended {
-        Ended::Sink => format!("{last} took INT out and reported it"),
+fn ending(seen: &Seen) -> String {
+    let last = seen.hops.last().map(name);
+    let sink = last.clone().unwrap_or_else(|| "a sink".into());
+    let last = last.unwrap_or_else(|| "the source".into());
+    let reason = seen.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    let at = seen.at.map(|at| format!("; the last that answered is {at}{reason}")).unwrap_or_default();
+    match seen.ended {
+        Ended::Sink => format!("{sink} took INT out and reported it"),
         Ended::HopsExceeded => format!("behind {last} no more hops were allowed (E)"),
         Ended::MtuExceeded => format!("behind {last} the link had no room for more (M)"),
         Ended::MarkCleared => format!("behind {last} the mark of INT was cleared{at}"),
@@ -118,35 +166,38 @@ fn ending(result: &Outcome) -> String {
 }
 
 /// Writes the routers that handled a probe without adding INT, and those that did not answer.
-fn write_routers(out: &mut String, routers: &[Option<Quote>], results: &[Outcome]) -> fmt::Result {
-    for (at, quote) in routers.iter().enumerate() {
-        let ttl = at + 1;
-        let next = routers.get(at + 1).and_then(Option::as_ref);
-        match quote {
-            None => {
+fn write_routers(out: &mut String, routers: &[Router]) -> fmt::Result {
+    for Router { ttl, address, int } in routers {
+        let address = address.map_or("-".into(), |address| address.to_string());
+        match int {
+            Handling::NoAnswer => {
                 writeln!(out, "  TTL {ttl}: no answer; a router without ICMP, or a probe that was lost")?;
             }
-            Some(quote) if !quote.is_marked => {
-                writeln!(out, "  TTL {ttl}: {} got the probe without the mark of INT", quote.from)?;
+            Handling::Unmarked => {
+                writeln!(out, "  TTL {ttl}: {address} got the probe without the mark of INT")?;
             }
-            Some(quote) => {
-                // If the next router quotes as many hops as this one, this one has added none. For the last
-                // router, the report decides.
-                let behind = next.map(|next| next.hops.len()).or_else(|| {
-                    let reported = results
-                        .iter()
-                        .filter(|result| matches!(result.seen.ended, Ended::Sink | Ended::NoSink));
-                    reported.map(|result| result.seen.hops.len()).max()
-                });
-                if behind.is_some_and(|behind| behind <= quote.hops.len()) {
-                    writeln!(out, "  TTL {ttl}: {} is a hop without INT", quote.from)?;
-                }
-            }
+            Handling::None => writeln!(out, "  TTL {ttl}: {address} is a hop without INT")?,
+            Handling::Added | Handling::Unknown => {}
         }
     }
     Ok(())
 }
 
+fn name(hop: &Hop) -> String {
+    hop.node.clone().unwrap_or_else(|| format!("node {}", hop.node_id))
+}
+
+/// `1 path`, `2 paths`.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 fn microseconds(nanoseconds: u64) -> String {
     format!("{:.1}", nanoseconds as f64 / 1e3)
 }
+
+/// Most source ports that are listed for a group.
+const MAX_PORTS: usize = 16;
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::cause::Cause;
 use super::probe::Prober;
-use super::stack::{self, Ended, Hop};
+use super::quote::{Carried, Quote};
+use super::stack;
 
 /// Raw sockets of one family.
 pub(super) struct Raw {
@@ -24,41 +25,6 @@ pub(super) struct Raw {
     number: u16,
     /// How INT is marked in quoted probes; `None`: by the default code points.
     encapsulation: Option<EncapsulationConfig>,
-}
-
-/// A probe as a router quotes it.
-#[derive(Debug, Clone)]
-pub(super) struct Quote {
-    /// The router that quotes it.
-    pub(super) from: IpAddr,
-    /// Its number.
-    pub(super) number: u16,
-    /// Why the router did not forward it.
-    pub(super) cause: Cause,
-    /// Whether it was still marked as INT.
-    pub(super) is_marked: bool,
-    /// The INT hops it had passed, first hop first.
-    pub(super) hops: Vec<Hop>,
-}
-
-impl Quote {
-    /// Where INT ended, from a quote of a probe to `destination` whose TTL did not expire.
-    pub(super) fn ended(&self, destination: IpAddr) -> Ended {
-        match self.cause {
-            _ if !self.is_marked => Ended::MarkCleared,
-            Cause::NotTaken => Ended::NoSink,
-            _ if self.from == destination => Ended::NoSink,
-            Cause::TimeExceeded | Cause::Undeliverable(_) => Ended::Lost,
-        }
-    }
-
-    /// Why the probe could not be delivered; `None`: it was, or its TTL expired.
-    pub(super) fn reason(&self) -> Option<&'static str> {
-        match self.cause {
-            Cause::Undeliverable(reason) => Some(reason),
-            Cause::TimeExceeded | Cause::NotTaken => None,
-        }
-    }
 }
 
 impl Raw {
@@ -124,8 +90,8 @@ impl Raw {
             return None;
         }
         let number = number(packet, self.is_ipv4)?;
-        let is_marked = read.is_some();
-        Some(Quote { from, number, cause, is_marked, hops: read.map(|read| read.hops).unwrap_or_default() })
+        let ttl = *packet.get(if self.is_ipv4 { 8 } else { 7 })?;
+        Some(Quote { from, number, cause, ttl, int: read.map(Carried::of) })
     }
 }
 
@@ -158,25 +124,3 @@ fn plain_flow(packet: &[u8]) -> Option<Flow> {
 }
 
 const IPPROTO_RAW: i32 = 255;
-
-#[cfg(test)]
-mod tests {
-    use super::{Cause, Ended, IpAddr, Quote};
-
-    #[test]
-    fn a_router_s_no_route_is_no_arrival() {
-        let destination: IpAddr = "10.0.9.9".parse().unwrap();
-        let router: IpAddr = "10.0.1.254".parse().unwrap();
-        let no_route = Cause::Undeliverable("no route");
-        for (from, cause, is_marked, ended, reason) in [
-            (router, no_route, true, Ended::Lost, Some("no route")),
-            (router, no_route, false, Ended::MarkCleared, Some("no route")),
-            (router, Cause::NotTaken, true, Ended::NoSink, None),
-            (destination, Cause::NotTaken, true, Ended::NoSink, None),
-            (destination, Cause::Undeliverable("prohibited"), true, Ended::NoSink, Some("prohibited")),
-        ] {
-            let quote = Quote { from, number: 1, cause, is_marked, hops: Vec::new() };
-            assert_eq!((quote.ended(destination), quote.reason()), (ended, reason), "{quote:?}");
-        }
-    }
-}

@@ -97,6 +97,17 @@ impl Receiver {
         }
     }
 
+    /// Whether reports can arrive at all.
+    pub(super) const fn is_open(&self) -> bool {
+        !matches!(self, Self::Nothing)
+    }
+
+    /// Waits, at most for `wait`, for the reports about probes that were sent without waiting for them, if
+    /// they would be taken for reports about the next probe.
+    pub(super) fn settle(&self, flow: Flow, wait: Duration) -> Result<(), Error> {
+        if let Self::Collector(client) = self { client.settle(flow, wait) } else { Ok(()) }
+    }
+
     /// The report about the probe of `flow` with this number, if it has arrived. The history of a collector
     /// does not tell it from other packets of the flow.
     pub(super) fn look(
@@ -165,7 +176,7 @@ fn read(
             () if read.mtu_exceeded => Ended::MtuExceeded,
             () => Ended::Sink,
         };
-        Some(Seen { hops, ended, at: None, reason: None })
+        Some(Seen::reported(hops, ended))
     })
 }
 

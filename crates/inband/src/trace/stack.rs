@@ -53,17 +53,51 @@ pub(super) enum Ended {
 pub(super) struct Seen {
     /// First hop first.
     pub(super) hops: Vec<Hop>,
+    /// Number of hops before these, which a router's quote is too short to show.
+    pub(super) hidden_hops: usize,
+    /// Number of hops before the destination that added metadata; `None`: unknown, or one may have had no
+    /// room for it.
+    pub(super) added: Option<usize>,
     pub(super) ended: Ended,
     /// The last router that saw it, unless it ended at a sink.
     pub(super) at: Option<IpAddr>,
     /// Why that router could not deliver it; `None`: unknown, or it could.
     pub(super) reason: Option<&'static str>,
+    /// Number of hops to that router by TTL; `None`: unknown.
+    pub(super) distance: Option<u8>,
 }
 
 impl Seen {
+    /// The result that a sink or a node that dropped the probe reports.
+    pub(super) fn reported(mut hops: Vec<Hop>, ended: Ended) -> Self {
+        if let (Ended::Lost, Some(last)) = (ended, hops.last_mut()) {
+            // A node that drops a packet before it has chosen an egress interface reports 0.
+            last.egress_interface = last.egress_interface.filter(|id| *id != 0);
+        }
+        let at_destination = usize::from(hops.last().is_some_and(Hop::is_destination));
+        let added = (ended == Ended::Sink).then_some(hops.len() - at_destination);
+        Self { added, ..Self::new(hops, ended) }
+    }
+
+    /// The result of a probe of which nothing more is known.
+    pub(super) const fn new(hops: Vec<Hop>, ended: Ended) -> Self {
+        Self { hops, hidden_hops: 0, added: None, ended, at: None, reason: None, distance: None }
+    }
+
     /// Nodes and interfaces, which identify a path.
     pub(super) fn path(&self) -> Vec<(u32, Option<u16>, Option<u16>)> {
         self.hops.iter().map(|hop| (hop.node_id, hop.ingress_interface, hop.egress_interface)).collect()
+    }
+
+    /// Whether `path` is one through the network, and not only its first part.
+    pub(super) fn has_path(&self) -> bool {
+        !self.hops.is_empty() && self.ended != Ended::Lost
+    }
+
+    /// Whether a hop with INT has answered.
+    pub(super) fn is_answer(&self) -> bool {
+        let is_report = matches!(self.ended, Ended::Sink | Ended::HopsExceeded | Ended::MtuExceeded);
+        is_report || !self.hops.is_empty()
     }
 
     /// From the ingress of the first hop to the egress of the last, nanoseconds.
@@ -76,7 +110,11 @@ impl Seen {
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) flow: Flow,
+    /// The hops that are completely visible, first hop first.
     pub(super) hops: Vec<Hop>,
+    /// Number of hops the packet carries, visible or not.
+    pub(super) hop_count: usize,
+    pub(super) remaining_hop_count: u8,
     pub(super) discard: bool,
     pub(super) max_hops_exceeded: bool,
     pub(super) mtu_exceeded: bool,
@@ -110,6 +148,8 @@ fn read_with(link: Link, packet: &[u8], code_points: &CodePoints<'_>) -> Option<
             destination_port: tuple.destination_port,
         },
         hops,
+        hop_count: md.stack.hop_count(),
+        remaining_hop_count: md.header.remaining_hop_count(),
         discard: md.header.discard(),
         max_hops_exceeded: md.header.max_hop_count_exceeded(),
         mtu_exceeded: md.header.mtu_exceeded(),
@@ -134,6 +174,11 @@ impl Hop {
             ingress_timestamp: metadata.ingress_timestamp,
             egress_timestamp: metadata.egress_timestamp,
         }
+    }
+
+    /// Whether this is the destination itself: a host's interface towards its applications is 0.
+    const fn is_destination(&self) -> bool {
+        matches!(self.egress_interface, Some(0))
     }
 }
 

@@ -27,7 +27,11 @@ impl Summary {
     /// Adds the next probe.
     pub(super) fn add(&mut self, result: &Outcome) {
         self.sent += 1;
-        self.lost += u64::from(result.seen.ended == Ended::Lost);
+        if result.seen.ended == Ended::Lost {
+            // The hops before a loss are no path, and their time is not that of one.
+            self.lost += 1;
+            return;
+        }
         let path: Vec<u32> = result.seen.hops.iter().map(|hop| hop.node_id).collect();
         if !path.is_empty() && self.paths.len() < MAX_PATHS && !self.paths.contains(&path) {
             self.paths.push(path);

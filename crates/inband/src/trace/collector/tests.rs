@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use inband_model::Flow;
 
-use super::Client;
+use super::{Client, ended};
+use crate::trace::stack::{Ended, Hop};
 
 /// Answers each request with one of `rows`, and returns the requests.
 fn collector(rows: Vec<&'static str>) -> (String, std::thread::JoinHandle<Vec<String>>) {
@@ -51,4 +52,22 @@ fn only_the_latest_history_is_searched_and_from_the_same_time_on() {
     let asked = asked.join().unwrap();
     assert!(asked[0].contains("time > (unixepoch() - 61) * 1000000000 "), "{}", asked[0]);
     assert!(asked[1].contains("time > 7000 "), "{}", asked[1]);
+}
+
+#[test]
+fn the_last_hop_that_was_allowed_is_not_the_sink_that_reports() {
+    let hops = |nodes: &[u32]| -> Vec<Hop> {
+        nodes.iter().map(|node_id| Hop { node_id: *node_id, ..Hop::default() }).collect()
+    };
+    for (nodes, remaining_hops, is_dropped, expected) in [
+        (&[1, 2][..], 16, false, Ended::Sink),
+        (&[1, 2], 2, false, Ended::Sink),
+        (&[1], 1, false, Ended::HopsExceeded),
+        (&[1], 16, false, Ended::MtuExceeded),
+        (&[], 16, false, Ended::Sink),
+        (&[], 0, false, Ended::HopsExceeded),
+        (&[1], 1, true, Ended::Lost),
+    ] {
+        assert_eq!(ended(&hops(nodes), Some(2), is_dropped, remaining_hops), expected, "{nodes:?}");
+    }
 }

@@ -20,11 +20,7 @@ fn outcome(nodes: &[u32], total: u64, ended: Ended) -> Outcome {
         source_port: 1,
         destination_port: 2,
     };
-    Outcome {
-        number: 1,
-        flow,
-        seen: Seen { hops: nodes.iter().map(hop).collect(), ended, at: None, reason: None },
-    }
+    Outcome { number: 1, flow, seen: Seen::reported(nodes.iter().map(hop).collect(), ended) }
 }
 
 #[test]
@@ -42,4 +38,18 @@ fn a_summary_counts_probes_paths_and_differences() {
     assert_eq!(summary.paths, [[1, 2], [1, 3]]);
     let one = Summary::of(&results[..1]);
     assert_eq!((one.sent, one.jitter()), (1, None));
+}
+
+#[test]
+fn the_hops_before_a_loss_are_no_path_and_no_jitter() {
+    let results = [
+        outcome(&[1, 2], 100, Ended::Sink),
+        outcome(&[1], 10, Ended::Lost),
+        outcome(&[1, 2], 160, Ended::Sink),
+    ];
+
+    let summary = Summary::of(&results);
+
+    assert_eq!((summary.lost, summary.jitter()), (1, Some(60)));
+    assert_eq!(summary.paths, [[1, 2]]);
 }
