@@ -3,6 +3,7 @@
 
 mod kernel;
 mod switch;
+mod trace;
 mod world;
 
 use std::collections::BTreeSet;
