@@ -72,6 +72,8 @@ struct Port {
     is_attached: bool,
     /// Why the device is not in use; `None`: it is.
     absence: Option<String>,
+    /// Indexes of its former devices, the latest first, whose drops are counted as well.
+    former: Vec<u32>,
 }
 
 /// The interval of periodic work, nanoseconds.
@@ -82,6 +84,8 @@ const COMPARE_NS: u64 = 500_000_000;
 const MAX_WAIT_NS: u64 = 100_000_000;
 /// Maximum number of drops reported at a time.
 const MAX_DROPS: usize = 4_096;
+/// Maximum number of former devices of an interface.
+const MAX_FORMER: usize = 64;
 /// Maximum number of frames in one step.
 const MAX_FRAMES: usize = 256;
 impl KernelSwitch {
@@ -109,7 +113,14 @@ impl KernelSwitch {
         let ports = config.interfaces.iter().zip(devices);
         let ports = ports.map(|(interface, device)| {
             let id = interface.id;
-            Port { id, device, counts: Counts::default(), is_attached: true, absence: None }
+            Port {
+                id,
+                device,
+                counts: Counts::default(),
+                is_attached: true,
+                absence: None,
+                former: Vec::new(),
+            }
         });
         let ports: Vec<Port> = ports.collect();
         let ours = devices_of(&ports);
@@ -202,15 +213,21 @@ impl KernelSwitch {
         for at in 0..self.ports.len() {
             self.follow_device(at, &all);
         }
-        self.fast_path.update(&self.config, &mut self.programs, &mut self.way.netlink, &all)
+        let updated = self.fast_path.update(&self.config, &mut self.programs, &mut self.way.netlink, &all);
+        // A device that has disappeared meanwhile is no error: the next look comes soon.
+        if updated.is_err() && self.misses_a_device() { Ok(()) } else { updated }
+    }
+
+    fn misses_a_device(&mut self) -> bool {
+        let all = device::all(&mut self.way.netlink).unwrap_or_default();
+        let is_there = |port: &Port| all.iter().any(|device| device.index == port.device.index);
+        !self.ports.iter().filter(|port| port.absence.is_none()).all(is_there)
     }
 
     fn follow_device(&mut self, at: usize, all: &[Device]) {
         let Some(port) = self.ports.get_mut(at) else { return };
-        if port.absence.is_none() {
-            if all.iter().any(|device| device.index == port.device.index) {
-                return;
-            }
+        if port.absence.is_none() && all.iter().any(|device| device.index == port.device.index) {
+            return;
         }
         let Some(device) = all.iter().find(|device| device.name == port.device.name) else {
             port.absence = Some(NO_DEVICE.to_owned());
@@ -242,6 +259,8 @@ impl KernelSwitch {
         }
         self.fast_path.set_device(at, device.index);
         if let Some(port) = self.ports.get_mut(at) {
+            port.former.truncate(MAX_FORMER - 1);
+            port.former.insert(0, old);
             port.device = device.clone();
         }
         Ok(())

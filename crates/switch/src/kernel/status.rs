@@ -69,7 +69,8 @@ impl KernelSwitch {
         let mut named: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         let counts = self.drops.as_ref().map(Drops::counts).unwrap_or_default();
         for ((device, reason), count) in counts {
-            let port = self.ports.iter().find(|port| port.device.index == device);
+            let is_its = |port: &&Port| port.device.index == device || port.former.contains(&device);
+            let port = self.ports.iter().find(is_its);
             let name = port.map_or_else(|| device.to_string(), |port| port.device.name.clone());
             *named.entry(name).or_default().entry(reason).or_default() += count;
         }
