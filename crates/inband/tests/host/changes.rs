@@ -7,44 +7,47 @@ use std::time::{Duration, Instant};
 
 use crate::agent::{Agent, Domain};
 use crate::pins::{BpfFs, remove};
-use crate::tally::{count, status_of_now};
-use crate::traffic::{bytes, connect, deliver, udp_pair};
+use crate::tally::{await_status, count, has_more, talk_until};
+use crate::traffic::{Arrived, bytes, connect, deliver, send_while_int_ends, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
 const LEASE: Duration = Duration::from_millis(1_000);
 /// A lease, and the time to get one.
 const WHILE: Duration = Duration::from_millis(1_800);
-const PAYLOAD: &[u8] = b"payload";
 
 #[test]
 fn a_sink_whose_host_reboots_gets_int_for_no_longer_than_a_lease() {
     for (kind, reaches_sockets) in [("dscp", true), ("udp", false)] {
-        let Some(world) = World::new(Offloads::On) else { return };
-        let Some(bpf_fs) = BpfFs::mount(&world) else { return };
-        let domain = leased(kind, &bpf_fs);
-        let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
-        let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
-        let (at_a, at_b) = udp_pair(&world, A4, B4);
-        prove(&at_a, &at_b);
-
-        // The agent disappears without notice, with its programs.
-        let killed = Instant::now();
-        b.kill();
-        remove(&world, Place::B);
-        let rebooted = Instant::now();
+        let mut with_int = 0;
         // On a busy machine the removal may take longer than the rest of a lease.
-        let least = u64::from(killed.elapsed() < LEASE / 2);
-        let (with_int, last) = receive_for(&at_a, &at_b, rebooted, 2 * WHILE);
-
-        let a = a.stop();
-        assert!(last < LEASE + Duration::from_millis(100), "{kind}: {last:?} {a}");
-        if reaches_sockets {
-            assert!((least..=1_200).contains(&with_int), "{kind}: {with_int} {a}");
-        } else {
-            assert_eq!(with_int, 0, "{kind}: nothing with INT reaches a socket: {a}");
+        for _ in 0..10 {
+            let Some(arrived) = reboot(kind) else { return };
+            with_int = arrived.with_int;
+            if with_int > 0 || !reaches_sockets {
+                break;
+            }
         }
-        assert!(count(&a, "no_lease") > 100, "{kind}: {a}");
+        assert_eq!(with_int > 0, reaches_sockets, "{kind}: {with_int} datagrams with INT reach the socket");
     }
+}
+
+/// Ends the agent of a sink without notice, with its programs; returns what arrives behind it.
+fn reboot(kind: &'static str) -> Option<Arrived> {
+    let world = World::new(Offloads::On)?;
+    let bpf_fs = BpfFs::mount(&world)?;
+    let (a, b) = agents(&world, &leased(kind, &bpf_fs))?;
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    prove(&world, &at_a, &at_b);
+
+    b.kill();
+    remove(&world, Place::B);
+    let arrived = send_while_int_ends(&at_a, &at_b, Instant::now(), 2 * WHILE);
+
+    let a = a.stop();
+    assert!(arrived.last_with_int < LEASE + Duration::from_millis(100), "{kind}: {arrived:?} {a}");
+    assert!(arrived.with_int <= 1_200, "{kind}: {arrived:?} {a}");
+    assert!(count(&a, "no_lease") > 100, "{kind}: {a}");
+    Some(arrived)
 }
 
 #[test]
@@ -53,19 +56,18 @@ fn a_dscp_that_is_cleared_in_a_running_flow_ends_int_within_a_lease() {
     let Some(bpf_fs) = BpfFs::mount(&world) else { return };
     let Some((a, b)) = agents(&world, &leased("dscp", &bpf_fs)) else { return };
     let (at_a, at_b) = udp_pair(&world, A4, B4);
-    prove(&at_a, &at_b);
+    prove(&world, &at_a, &at_b);
 
     let clear = "table ip clear { chain forward { type filter hook forward priority 0; ip dscp set cs0; } }";
     if !world.nft(Place::FirstHop, clear) {
         return;
     }
-    let (with_int, last) = receive_for(&at_a, &at_b, Instant::now(), 2 * WHILE);
+    let arrived = send_while_int_ends(&at_a, &at_b, Instant::now(), 2 * WHILE);
 
-    let status = status_of_now(&world, Place::A);
-    assert_eq!(status["states"]["probes_lost"], 1, "{status}");
+    await_status(&world, Place::A, |status| status["states"]["probes_lost"] == 1);
     let (a, b) = (a.stop(), b.stop());
-    assert!(last < LEASE + Duration::from_millis(100), "{last:?} {a}");
-    assert_eq!(count(&a, "started"), count(&b, "stripped") + with_int, "all are counted: {a} {b}");
+    assert!(arrived.last_with_int < LEASE + Duration::from_millis(100), "{arrived:?} {a}");
+    assert_eq!(count(&a, "started"), count(&b, "stripped") + arrived.with_int, "all are counted: {a} {b}");
     leave(&world);
 }
 
@@ -84,52 +86,35 @@ fn a_route_to_a_path_with_a_smaller_mtu_stops_nothing() {
                 at_b.read_exact(&mut heard).unwrap_or_else(|error| panic!("{kind}, {what}: {error}"));
                 assert!(heard == said, "{kind}, {what}: the bytes have changed");
             });
-        };
-        let since = Instant::now();
-        while since.elapsed() < WHILE {
-            exchange("in front of the change");
             std::thread::sleep(Duration::from_millis(50));
-        }
+        };
+        talk_until(&world, Place::A, has_more("started", 100), || exchange("in front of the change"));
         for (place, device) in [(Place::FirstHop, "bc"), (Place::SecondHop, "cb")] {
             world.ip(place, &format!("link set {device} mtu 1300"));
         }
         let changed = Instant::now();
         while changed.elapsed() < 2 * WHILE {
             exchange("behind the change");
-            std::thread::sleep(Duration::from_millis(50));
         }
+        assert!(changed.elapsed() < Duration::from_secs(30), "{kind}: nothing waits for a timeout");
 
         let (a, b) = (a.stop(), b.stop());
         assert!(count(&b, "stripped") > 100, "{kind}: {a} {b}");
-        assert!(changed.elapsed() < Duration::from_secs(20), "{kind}: nothing waits for a timeout");
         leave(&world);
     }
 }
 
-/// Exchanges datagrams until the flow has a lease.
-fn prove(at_a: &UdpSocket, at_b: &UdpSocket) {
-    let since = Instant::now();
-    while since.elapsed() < WHILE {
-        deliver(at_a, at_b, PAYLOAD);
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// Returns how many datagrams arrive with INT, and how long after `since` the last of them does.
-fn receive_for(at_a: &UdpSocket, at_b: &UdpSocket, since: Instant, duration: Duration) -> (u64, Duration) {
-    at_b.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
-    let (mut with_int, mut last) = (0, Duration::ZERO);
-    while since.elapsed() < duration {
-        let _ = at_a.send(PAYLOAD);
-        let mut buffer = [0; 2_000];
-        if let Ok(length) = at_b.recv(&mut buffer)
-            && &buffer[..length] != PAYLOAD
-        {
-            (with_int, last) = (with_int + 1, since.elapsed());
+/// Exchanges datagrams until the flow has INT, and longer than a lease lasts.
+fn prove(world: &World, at_a: &UdpSocket, at_b: &UdpSocket) {
+    let talk = |duration| {
+        let since = Instant::now();
+        while since.elapsed() < duration {
+            deliver(at_a, at_b, b"payload");
+            std::thread::sleep(Duration::from_millis(2));
         }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    (with_int, last)
+    };
+    talk(WHILE);
+    talk_until(world, Place::A, has_more("started", 20), || talk(WHILE / 6));
 }
 
 fn leased(kind: &'static str, bpf_fs: &BpfFs) -> Domain {

@@ -10,6 +10,7 @@ use rustix::net::sockopt::set_ip_tos;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::agent::{Agent, Domain};
+use crate::tally::{await_status, count, has_more};
 use crate::traffic::{PATIENCE, bytes, connect, deliver, read, receive, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
@@ -187,7 +188,7 @@ fn packets_of_another_vlan_stay_as_they_are() {
             socket.send(&frame(id), index("cd")).unwrap();
         }
     });
-    std::thread::sleep(Duration::from_millis(300));
+    await_status(&world, Place::B, |status| count(status, "vlan_tag") + count(status, "stripped") >= 4);
 
     let outcomes = &b.stop()["outcomes"];
     assert_eq!((&outcomes["vlan_tag"], &outcomes["stripped"]), (&3.into(), &1.into()), "{outcomes}");
@@ -221,6 +222,9 @@ fn a_packet_of_a_vlan_is_not_taken_for_the_one_before() {
             }
         }
     });
+    await_status(&world, Place::A, |status| {
+        has_more("already_int", 9)(status) && has_more("vlan_tag", 9)(status)
+    });
 
     let outcomes = &a.stop()["outcomes"];
     assert!(outcomes["already_int"].as_u64() >= Some(10), "{outcomes}");
@@ -238,7 +242,7 @@ fn what_others_send_into_a_shim_does_not_leave_it() {
         let socket = PacketSocket::open().unwrap();
         (0..5).for_each(|_| socket.send(&frame, index("int0")).unwrap());
     });
-    std::thread::sleep(Duration::from_millis(200));
+    await_status(&world, Place::A, has_more("not_steered", 4));
 
     let outcomes = &a.stop()["outcomes"];
     assert_eq!((&outcomes["not_steered"], &outcomes["started"]), (&5.into(), &0.into()), "{outcomes}");

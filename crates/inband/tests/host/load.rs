@@ -15,6 +15,8 @@ use crate::world::{A4, B4, COLLECTOR, Offloads, Place, World};
 /// them: each takes up to 4,352 of its 212,992 bytes, where the sink has to copy a packet that is captured.
 const BURST: usize = 45;
 const DATAGRAM_BYTES: usize = 1_000;
+/// A queue that empties slowly, also beside a sender that has to wait for a processor within its burst.
+const SLOW: &str = "qdisc add dev ab root tbf rate 1mbit burst 4kb limit 400kb";
 /// The link speed that a veth reports.
 const LINK_BITS_PER_SECOND: f64 = 10e9;
 /// Longer than the averaging time of the link utilization.
@@ -23,7 +25,7 @@ const FORGOTTEN: Duration = Duration::from_millis(3_500);
 #[test]
 fn packets_say_how_many_bytes_waited_in_front_of_them() {
     let Some(world) = World::new(Offloads::On) else { return };
-    if !world.tc(Place::A, "qdisc add dev ab root tbf rate 8mbit burst 4kb limit 400kb") {
+    if !world.tc(Place::A, SLOW) {
         eprintln!("skipped: this kernel has no token buckets");
         return;
     }
@@ -58,7 +60,7 @@ fn packets_say_how_many_bytes_waited_in_front_of_them() {
 #[test]
 fn postcards_say_how_many_bytes_waited_too() {
     let Some(world) = World::new(Offloads::On) else { return };
-    if !world.tc(Place::A, "qdisc add dev ab root tbf rate 8mbit burst 4kb limit 400kb") {
+    if !world.tc(Place::A, SLOW) {
         eprintln!("skipped: this kernel has no token buckets");
         return;
     }

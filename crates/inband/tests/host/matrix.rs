@@ -4,14 +4,13 @@
 use std::net::{IpAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
 use crate::agent::{Agent, Domain};
 use crate::foreign::{
     DENIED, Order, Side, attach_cls_bpf, attach_tcx, send_merged, set_priority, take_merged,
 };
 use crate::pods::put_behind_bridge;
 use crate::quic::exchange_quic;
+use crate::tally::{count, has_more, talk_until};
 use crate::traffic::{PATIENCE, bytes, exchange_tcp, receive, udp_pair};
 use crate::world::{A4, A6, B4, B6, Offloads, Place, SOURCE_NAT, World};
 
@@ -101,7 +100,19 @@ fn try_out(network: Network, (kind, version): (&'static str, &'static str), is_i
     };
     let b = Agent::start_with(&world, far, &domain, |settings| settings.replace("\"dc\"", device))?;
 
-    exchange_datagrams(pair(&world, network, from, to), &what);
+    let has_int = match network {
+        // Only IPv4 is translated and remarked here, and Host-INT supports only IPv4.
+        Network::SourceNat => is_ipv6 && version == "2.1",
+        Network::DscpCleared => (is_ipv6 && version == "2.1") || kind != "dscp",
+        _ => !is_ipv6 || version == "2.1",
+    };
+
+    let ends = pair(&world, network, from, to);
+    exchange_datagrams(&ends, WHILE, &what);
+    if has_int {
+        let talk = || exchange_datagrams(&ends, WHILE / 6, &what);
+        talk_until(&world, Place::A, has_more("started", 0), talk);
+    }
     exchange_merged(pair(&world, network, from, to), &what);
     exchange_quic(&world, to, 300_000, &what);
     for length in [2_000, 300_000] {
@@ -115,13 +126,6 @@ fn try_out(network: Network, (kind, version): (&'static str, &'static str), is_i
     }
 
     let (a, b) = (a.stop(), b.stop());
-    let count = |tally: &Value, outcome: &str| tally["outcomes"][outcome].as_u64().unwrap();
-    let has_int = match network {
-        // Only IPv4 is translated and remarked here, and Host-INT supports only IPv4.
-        Network::SourceNat => is_ipv6 && version == "2.1",
-        Network::DscpCleared => (is_ipv6 && version == "2.1") || kind != "dscp",
-        _ => !is_ipv6 || version == "2.1",
-    };
     assert_eq!(count(&a, "started") > 0, has_int, "{what}: {a} {b}");
     // With a smaller MTU routers drop some; elsewhere INT is removed from every packet that has it.
     if network != Network::SmallerMtu {
@@ -231,12 +235,12 @@ fn pair(world: &World, network: Network, from: &str, to: &str) -> (UdpSocket, Ud
     (at_a, at_b)
 }
 
-/// Datagrams of all lengths, like those of DNS and QUIC, until the flow could have a lease.
-fn exchange_datagrams((at_a, at_b): (UdpSocket, UdpSocket), what: &str) {
+/// Datagrams of all lengths, like those of DNS and QUIC.
+fn exchange_datagrams((at_a, at_b): &(UdpSocket, UdpSocket), duration: Duration, what: &str) {
     let since = Instant::now();
     let mut length = 1;
-    while since.elapsed() < WHILE {
-        for (from, to) in [(&at_a, &at_b), (&at_b, &at_a)] {
+    while since.elapsed() < duration {
+        for (from, to) in [(at_a, at_b), (at_b, at_a)] {
             let said = bytes(length, 3);
             let mut heard = vec![0xa5; 1 << 16];
             from.send(&said).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -295,7 +299,8 @@ fn use_forwarded_port(world: &World, to: &str) {
 fn assert_denied(world: &World, what: &str) {
     for (port, arrives) in [(0x1000 | DENIED, false), (0x1002, true)] {
         let at_b = world.inside(Place::B, || UdpSocket::bind((B4, port)).unwrap());
-        at_b.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let patience = if arrives { PATIENCE } else { Duration::from_millis(200) };
+        at_b.set_read_timeout(Some(patience)).unwrap();
         let at_a = world.inside(Place::A, || UdpSocket::bind((A4, 0)).unwrap());
         at_a.send_to(b"payload", (B4, port)).unwrap();
         let mut buffer = [0; 100];

@@ -4,10 +4,11 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover, set_socket_recv_buffer_size_force};
+use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
 use crate::foreign::{send_merged, take_merged};
-use crate::tally::count;
+use crate::tally::{count, has_more, talk_until};
 use crate::traffic::{bytes, receive, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
@@ -53,12 +54,19 @@ fn leases_of_flows_that_are_merged_are_renewed() {
     };
     let (at_a, at_b) = merging_pair(&world, DATAGRAM);
     let said = bytes(CALL * DATAGRAM, 3);
-    let since = Instant::now();
-    while since.elapsed() < Duration::from_secs(6) {
-        at_a.send(&said).unwrap();
-        assert!(hear(&at_b, said.len()) == said, "datagrams have changed, or their order");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let talk = |duration| {
+        let since = Instant::now();
+        while since.elapsed() < duration {
+            at_a.send(&said).unwrap();
+            assert!(hear(&at_b, said.len()) == said, "datagrams have changed, or their order");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    talk(Duration::from_secs(6));
+    // A lease that is not renewed is over before the next probe: half of the datagrams would be without.
+    let is_renewed = |tally: &Value| count(tally, "started") > 2 * count(tally, "no_lease");
+    talk_until(&world, Place::B, has_more("taken_apart", 100), || talk(Duration::from_millis(500)));
+    talk_until(&world, Place::A, is_renewed, || talk(Duration::from_millis(500)));
 
     let (a, b) = (a.stop(), b.stop());
     assert!(count(&b, "taken_apart") > 100, "the device merges: {b}");

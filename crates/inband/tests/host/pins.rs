@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use crate::agent::{Agent, Domain};
+use crate::tally::{has_more, talk_until};
 use crate::traffic::{bytes, connect, deliver, exchange_tcp, exchange_udp, receive, say_both_ways, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
@@ -143,9 +144,11 @@ fn go_on_with_leases(confined: bool) {
     let talk = |count| talk(&at_a, &at_b, count);
 
     talk(300);
+    talk_until(&world, Place::A, has_more("started", 100), || talk(50));
     b.take().unwrap().kill();
     let b = Agent::start(&world, Place::B, &domain);
     talk(300);
+    talk_until(&world, Place::B, has_more("stripped", 100), || talk(50));
 
     let (b, a) = (b.unwrap().stop(), a.stop());
     assert!(b["outcomes"]["stripped"].as_u64().unwrap() > 100, "{b}");
@@ -181,7 +184,9 @@ fn a_sink_outlives_the_container_of_its_agent() {
     talk(Duration::from_millis(1_800));
     let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
-    talk(Duration::from_millis(1_800));
+    for place in [Place::A, Place::B] {
+        talk_until(&world, place, has_more("started", 20), || talk(Duration::from_millis(600)));
+    }
 
     let (a, b) = (a.stop(), b.stop());
     for (from, to) in [(&a, &b), (&b, &a)] {
@@ -235,7 +240,7 @@ fn a_second_agent_with_another_shim_does_not_get_the_pins() {
     let settings = world.write("other.toml", other.settings(Place::B).as_bytes());
 
     let mut second = world.enter(Place::B, "timeout");
-    let second = second.args(["5", env!("CARGO_BIN_EXE_inband"), "host", "-c"]).arg(&settings);
+    let second = second.args(["60", env!("CARGO_BIN_EXE_inband"), "host", "-c"]).arg(&settings);
     let second = second.output().unwrap();
     let removed = command(&world, Place::B).arg(&settings).output().unwrap();
 
@@ -306,6 +311,7 @@ fn an_agent_that_ends_early_waits_for_the_leases_of_the_one_before() {
     let talk = |count| talk(&at_a, &at_b, count);
 
     talk(300);
+    talk_until(&world, Place::A, has_more("started", 100), || talk(50));
     b.take().unwrap().kill();
     let b = Agent::start(&world, Place::B, &domain);
     let is_over = AtomicBool::new(false);

@@ -6,13 +6,15 @@ use std::time::{Duration, Instant};
 
 use crate::agent::{Agent, Domain};
 use crate::pins::{BpfFs, remove};
-use crate::tally::count;
+use crate::tally::{count, has_more, talk_until};
 use crate::traffic::{bytes, connect, deliver, exchange_tcp, say_both_ways, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, SOURCE_NAT, World};
 
 /// The type of a request for leases, which every host in a domain may receive.
 const ASK: u8 = 1;
 const SHORT: &str = "lease_ms = 1000\nlinger_ms = 1500\n";
+/// Longer than a lease and the time to get one.
+const WHILE: Duration = Duration::from_millis(1_800);
 
 #[test]
 fn a_pod_behind_a_route_or_a_bridge_is_proven_by_the_sink_of_its_host() {
@@ -28,7 +30,7 @@ fn a_pod_behind_a_route_or_a_bridge_is_proven_by_the_sink_of_its_host() {
             let of_host = |settings: &str| settings.replace("\"dc\"", "\"cb\"");
             let Some(host) = Agent::start_with(&world, Place::SecondHop, &domain, of_host) else { return };
 
-            talk(&world);
+            talk(&world, &[(Place::A, "started", 50)]);
             exchange_tcp(&world, B4, 300_000);
 
             let (a, host) = (a.stop(), host.stop());
@@ -49,7 +51,8 @@ fn what_a_pod_sends_is_proven_by_the_agent_of_its_host() {
         // The pod receives no answers between agents.
         let at_port = world.inside(Place::A, || UdpSocket::bind(("0.0.0.0", 33123)).unwrap());
 
-        talk(&world);
+        let both = [(Place::FirstHop, "started", 50), (Place::B, "started", 50)];
+        talk(&world, &[&both[..], &[(Place::FirstHop, "answer", 1)]].concat());
         exchange_tcp(&world, B4, 300_000);
 
         at_port.set_nonblocking(true).unwrap();
@@ -78,10 +81,16 @@ fn what_a_pod_sends_behind_the_address_of_its_host_has_int() {
         let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
 
         let (mut to_b, mut at_b) = connect(&world, B4);
-        let since = Instant::now();
-        while since.elapsed() < Duration::from_millis(1_800) {
-            say_both_ways((&mut to_b, &mut at_b), &bytes(1_000, 3));
-            std::thread::sleep(Duration::from_millis(2));
+        let mut talk = |duration| {
+            let since = Instant::now();
+            while since.elapsed() < duration {
+                say_both_ways((&mut to_b, &mut at_b), &bytes(1_000, 3));
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        };
+        talk(WHILE);
+        for place in [Place::FirstHop, Place::B] {
+            talk_until(&world, place, has_more("started", 50), || talk(WHILE / 6));
         }
         exchange_tcp(&world, B4, 300_000);
 
@@ -114,16 +123,22 @@ fn connections_of_a_pod_outlive_the_agent_of_its_host_where_others_need_no_lease
     remove(&world, Place::A);
 }
 
-/// Datagrams in both directions, until their flow could have a lease.
-fn talk(world: &World) {
+/// Datagrams in both directions, until the agents in these places count more than so many packets of a kind.
+fn talk(world: &World, counts: &[(Place, &str, u64)]) {
     let (at_a, at_b) = udp_pair(world, A4, B4);
-    let since = Instant::now();
     let mut length = 0;
-    while since.elapsed() < Duration::from_millis(1_800) {
-        deliver(&at_a, &at_b, &bytes(length % 1_000, 3));
-        deliver(&at_b, &at_a, &bytes(length % 900, 4));
-        length += 1;
-        std::thread::sleep(Duration::from_millis(2));
+    let mut talk = |duration| {
+        let since = Instant::now();
+        while since.elapsed() < duration {
+            deliver(&at_a, &at_b, &bytes(length % 1_000, 3));
+            deliver(&at_b, &at_a, &bytes(length % 900, 4));
+            length += 1;
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    };
+    talk(WHILE);
+    for (place, outcome, least) in counts {
+        talk_until(world, *place, has_more(outcome, *least), || talk(WHILE / 6));
     }
 }
 

@@ -5,11 +5,12 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
 use crate::capture::Capture;
 use crate::foreign::set_priority;
-use crate::tally::count;
+use crate::tally::{await_status, count};
 use crate::traffic::{PATIENCE, deliver, exchange_tcp, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
@@ -33,8 +34,7 @@ fn traffic_flows_when_the_shim_is_deleted_and_there_is_a_new_one() {
 
     assert!(note.starts_with("the shim of ab was gone"), "{note}");
     let (a, b) = (a.stop(), b.stop());
-    let alone: u64 = ["shim_down", "agent_silent"].iter().map(|outcome| count(&a, outcome)).sum();
-    assert!(alone >= 50 && count(&a, "started") > 100, "{a}");
+    assert!(alone(&a) >= 50 && count(&a, "started") > 100, "{a}");
     assert_eq!(count(&a, "started"), count(&b, "stripped"), "{a} {b}");
 }
 
@@ -56,7 +56,7 @@ fn traffic_flows_when_a_side_of_the_shim_is_down() {
         wait_until("INT is started again", || gets_int(&world, &at_a, &at_b));
 
         let (a, b) = (a.stop(), b.stop());
-        assert!(count(&a, "shim_down") >= 5, "{side}: {a}");
+        assert!(alone(&a) >= 5, "{side}: {a}");
         assert!(count(&b, "stripped") >= 2, "{side}: {b}");
     }
 }
@@ -73,7 +73,7 @@ fn an_agent_that_hangs_starts_no_int() {
     std::thread::sleep(Duration::from_millis(2_200));
     (0..5).for_each(|_| deliver(&at_a, &at_b, b"without INT"));
     a.signal(Signal::CONT);
-    std::thread::sleep(Duration::from_millis(300));
+    await_status(&world, Place::A, |status| count(status, "agent_silent") == 5);
     (0..5).for_each(|_| deliver(&at_a, &at_b, b"with INT"));
 
     let (a, b) = (a.stop(), b.stop());
@@ -108,6 +108,12 @@ fn the_priority_of_a_socket_chooses_the_class_of_packets_with_int() {
     assert_eq!(packets, "100", "{classes}");
     let (a, b) = (a.stop(), b.stop());
     assert_eq!((count(&a, "started"), count(&b, "stripped")), (100, 100), "{a} {b}");
+}
+
+/// The packets that got no INT beside an agent that is stopped and a shim that is not in order. On a busy
+/// machine the agent may be silent for so long that this is the reason.
+fn alone(tally: &Value) -> u64 {
+    count(tally, "shim_down") + count(tally, "agent_silent")
 }
 
 /// Whether a datagram gets INT, as seen at the first hop.

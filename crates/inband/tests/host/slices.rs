@@ -16,6 +16,7 @@ use crate::traffic::{bytes, connect, deliver, exchange_tcp, read, receive, udp_p
 use crate::world::{A4, B4, B6, Offloads, Place, World};
 
 const INTERVAL_US: u32 = 50_000;
+const INTERVAL: Duration = Duration::from_millis(50);
 const TEN_MS: u32 = 10_000;
 /// How far the clocks of the programs and of the test may be apart.
 const JITTER_NS: u64 = 1_000_000;
@@ -28,23 +29,32 @@ fn one_packet_of_a_flow_gets_int_in_each_interval_and_the_first_always() {
     let Some((a, b)) = agents(&world, &slices(INTERVAL_US)) else { return };
     let (at_a, at_b) = udp_pair(&world, A4, B4);
     let since = Instant::now();
-    let mut sent = 0_u64;
-    while since.elapsed() < Duration::from_millis(1_000) {
+    // Intervals that begin with a datagram: while the test waits for a processor, there is nothing to mark.
+    let (mut sent, mut active, mut began) = (0_u64, 0_u64, None);
+    while since.elapsed() < Duration::from_millis(1_000) || active < 10 {
+        if began.is_none_or(|began: Instant| began.elapsed() >= INTERVAL) {
+            began = Some(Instant::now());
+            active += 1;
+        }
         deliver(&at_a, &at_b, b"payload");
         sent += 1;
         std::thread::sleep(Duration::from_millis(1));
     }
     let intervals = u64::try_from(since.elapsed().as_micros()).unwrap() / u64::from(INTERVAL_US);
+    let mut late = 0;
     for _ in 0..20 {
         // Each pair is another flow.
         let (at_a, at_b) = udp_pair(&world, A4, B4);
+        let first = Instant::now();
         deliver(&at_a, &at_b, b"first");
         deliver(&at_a, &at_b, b"second");
+        late += u64::from(first.elapsed() >= INTERVAL);
     }
 
     let (a, b) = (a.stop(), b.stop());
     let started = count(&a, "started") - 20;
-    assert!(started <= intervals + 1 && started >= intervals / 2, "{started} in {intervals} intervals: {a}");
+    assert!(started <= intervals + 1 + late, "{started} in {intervals} intervals, {late} late: {a}");
+    assert!(started >= active / 2, "{started} in {active} active intervals: {a}");
     assert_eq!(count(&a, "started") + count(&a, "between_slices"), sent + 40, "{a}");
     assert_eq!(count(&b, "stripped"), count(&a, "started"), "{b}");
 }

@@ -1,9 +1,10 @@
 //! What an agent counts, as it says at its end and in its status.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::traffic::PATIENCE;
 use crate::world::{Place, World};
 
 /// The packets with an outcome.
@@ -11,7 +12,8 @@ pub(crate) fn count(tally: &Value, outcome: &str) -> u64 {
     tally["outcomes"][outcome].as_u64().unwrap()
 }
 
-/// The output of `inband host status` beside a running agent, at most one second old.
+/// The output of `inband host status` beside a running agent, at most one second old; on a busy machine it is
+/// older.
 pub(crate) fn status(world: &World, place: Place) -> Value {
     let mut command = world.command(place, env!("CARGO_BIN_EXE_inband"));
     let output = command.args(["host", "status", "--json"]).output().unwrap();
@@ -19,8 +21,38 @@ pub(crate) fn status(world: &World, place: Place) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The same, with everything that has happened so far.
-pub(crate) fn status_of_now(world: &World, place: Place) -> Value {
-    std::thread::sleep(Duration::from_millis(1_200));
-    status(world, place)
+/// Waits until the status of an agent is as `is_so` says, and returns it.
+#[track_caller]
+pub(crate) fn await_status(world: &World, place: Place, is_so: impl Fn(&Value) -> bool) -> Value {
+    talk_until(world, place, is_so, || std::thread::sleep(Duration::from_millis(50)))
+}
+
+/// Goes on with `talk` until the status of an agent is as `is_so` says, and returns it: how much is sent in a
+/// while, and how soon agents answer each other, depends on the load of the machine.
+#[track_caller]
+pub(crate) fn talk_until(
+    world: &World,
+    place: Place,
+    is_so: impl Fn(&Value) -> bool,
+    mut talk: impl FnMut(),
+) -> Value {
+    let since = Instant::now();
+    loop {
+        talk();
+        let status = status(world, place);
+        if is_so(&status) {
+            return status;
+        }
+        assert!(since.elapsed() < PATIENCE, "{status}");
+    }
+}
+
+/// Whether an outcome has more than `least` packets.
+pub(crate) fn has_more(outcome: &str, least: u64) -> impl Fn(&Value) -> bool {
+    move |tally| count(tally, outcome) > least
+}
+
+/// Whether a flow is in this state.
+pub(crate) fn has_flow(state: &str) -> impl Fn(&Value) -> bool {
+    move |status| status["states"][state].as_u64().unwrap() > 0
 }

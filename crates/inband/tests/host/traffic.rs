@@ -2,12 +2,12 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::world::{Place, World};
 
-/// Longer than anything takes here.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// Longer than anything takes here, also on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Bytes in which every position differs.
 pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
@@ -102,4 +102,43 @@ pub(crate) fn receive(socket: &UdpSocket, into: &mut [u8]) -> usize {
             received => return received.unwrap(),
         }
     }
+}
+
+/// What arrives of datagrams that a host sends while INT ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Arrived {
+    pub(crate) with_int: u64,
+    pub(crate) plain: u64,
+    /// How long after the beginning the last one with INT was sent, at the earliest.
+    pub(crate) last_with_int: Duration,
+}
+
+/// Sends numbered datagrams until `duration` after `since`, and until many arrive without INT.
+pub(crate) fn send_while_int_ends(
+    from: &UdpSocket,
+    to: &UdpSocket,
+    since: Instant,
+    duration: Duration,
+) -> Arrived {
+    to.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    // The test may have to wait for a processor before it receives what it has sent.
+    let (mut arrived, mut sent) = (Arrived::default(), Vec::new());
+    while since.elapsed() < duration || arrived.plain < 150 {
+        assert!(since.elapsed() < PATIENCE, "{arrived:?}");
+        let number = u32::try_from(sent.len()).unwrap().to_be_bytes();
+        sent.push(since.elapsed());
+        let _ = from.send(&[b"payload", number.as_slice()].concat());
+        let mut buffer = [0; 2_000];
+        if let Ok(length) = to.recv(&mut buffer) {
+            let (front, number) = buffer[..length].split_last_chunk().unwrap();
+            if front == b"payload" {
+                arrived.plain += 1;
+            } else {
+                arrived.with_int += 1;
+                arrived.last_with_int = sent[usize::try_from(u32::from_be_bytes(*number)).unwrap()];
+            }
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    arrived
 }

@@ -11,7 +11,7 @@ use std::net::UdpSocket;
 use std::num::NonZeroU32;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use inband_node::config::InterfaceConfig;
 use inband_node::frame::{Frame, MAX_GROWTH};
@@ -26,7 +26,8 @@ use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
 use crate::capture::Capture;
-use crate::traffic::{exchange_tcp, exchange_udp};
+use crate::tally::{count, status};
+use crate::traffic::{PATIENCE, exchange_tcp, exchange_udp};
 use crate::world::{A4, A6, B4, B6, COLLECTOR, Offloads, Place, World};
 
 /// A device of a hop, and the place and device at its other end.
@@ -59,7 +60,7 @@ fn reports_tell_two_transit_hops_with_their_interfaces_and_times() {
     let (stop, pushed) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
         for relay in relays {
-            scope.spawn(|| pushed.fetch_add(relay.run(&stop), Ordering::Relaxed));
+            scope.spawn(|| relay.run(&stop, &pushed));
         }
         let talk = scope.spawn(|| {
             exchange_udp(&world, A4, B4, (0..=MAX_UDP).step_by(13));
@@ -68,8 +69,17 @@ fn reports_tell_two_transit_hops_with_their_interfaces_and_times() {
             exchange_tcp(&world, B6, 200_000);
         });
         let outcome = talk.join();
-        // The last reports of the hosts pass the hops, too.
-        std::thread::sleep(Duration::from_millis(200));
+        // On a busy machine, hops and agents may have to catch up; the hosts' reports pass the hops, too.
+        let (since, mut agreed) = (Instant::now(), 0);
+        while outcome.is_ok() && agreed < 3 && since.elapsed() < PATIENCE {
+            // A status is up to a second old.
+            std::thread::sleep(Duration::from_millis(400));
+            let statuses = [Place::A, Place::B].map(|place| status(&world, place));
+            let started: u64 = statuses.iter().map(|status| count(status, "started")).sum();
+            let is_told = |status: &Value| status["reports"]["sent"].as_u64() > Some(10);
+            let is_all = pushed.load(Ordering::Relaxed) == 2 * started && statuses.iter().all(is_told);
+            agreed = if is_all { agreed + 1 } else { 0 };
+        }
         stop.store(true, Ordering::Relaxed);
         outcome.unwrap();
     });
@@ -149,8 +159,8 @@ impl Relay {
         }
     }
 
-    /// Forwards until it is stopped; returns the number of packets to which it added metadata.
-    fn run(mut self, stop: &AtomicBool) -> u64 {
+    /// Forwards until it is stopped; counts the packets to which it adds metadata.
+    fn run(mut self, stop: &AtomicBool, pushed: &AtomicU64) {
         let mut buffer = Vec::new();
         while !stop.load(Ordering::Relaxed) {
             buffer.clear();
@@ -161,10 +171,11 @@ impl Relay {
             let came = now();
             buffer.truncate(MAX_GROWTH + length);
             if self.is_to_be_forwarded(&buffer[MAX_GROWTH..]) {
+                let before = self.node.counters().get(Outcome::Pushed);
                 self.forward(&mut buffer, came);
+                pushed.fetch_add(self.node.counters().get(Outcome::Pushed) - before, Ordering::Relaxed);
             }
         }
-        self.node.counters().get(Outcome::Pushed)
     }
 
     fn forward(&mut self, buffer: &mut [u8], came: u64) {

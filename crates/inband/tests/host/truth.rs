@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::agent::{Agent, Domain};
 use crate::capture::Capture;
 use crate::foreign::{ask_for_timestamps, take_errors};
-use crate::tally::status_of_now;
+use crate::tally::{await_status, count, status, talk_until};
 use crate::traffic::{bytes, deliver, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
@@ -28,7 +28,8 @@ fn losses_between_hosts_are_counted_by_renewed_leases() {
         }
     };
     send(700);
-    let calm = status_of_now(&world, Place::A);
+    let packets = |status: &Value| status["paths"]["packets"].as_u64().unwrap();
+    let calm = talk_until(&world, Place::A, |status| packets(status) > 300, || send(20));
 
     // One packet in eight is lost between the hops, with INT or without; the agents' own packets are not.
     let rules = "table ip lossy { chain forward { type filter hook forward priority 0; \
@@ -38,13 +39,13 @@ fn losses_between_hosts_are_counted_by_renewed_leases() {
     }
     send(2_000);
     assert!(world.nft(Place::FirstHop, "delete table ip lossy"));
+    let all = || count(&status(&world, Place::A), "started");
     send(2_000);
-
-    let after = status_of_now(&world, Place::A);
+    // A status is up to a second old, so this is less than what is sent by now and more than the losses.
+    let least = all().max(3_000);
+    let after = talk_until(&world, Place::A, |status| packets(status) > least, || send(100));
     assert_eq!(calm["paths"]["lost"], 0, "{calm}");
-    assert!(after["paths"]["packets"].as_u64().unwrap() > 3_000, "{after}");
     let (a, b) = (a.stop(), b.stop());
-    let count = |tally: &Value, outcome: &str| tally["outcomes"][outcome].as_u64().unwrap();
     let truly = count(&a, "started") - count(&b, "stripped");
     let said = after["paths"]["lost"].as_u64().unwrap();
     assert!(truly > 100, "{a} {b}");
@@ -106,7 +107,7 @@ fn hosts_with_clocks_of_different_kinds_say_that_latency_is_not_known() {
 
     talk(&world, 500);
 
-    let status = status_of_now(&world, Place::A);
+    let status = await_status(&world, Place::A, |status| !status["hosts"][0]["clock"].is_null());
     let host = &status["hosts"][0];
     assert_eq!(
         (&host["address"], &host["clock"], &host["offset_ns"]),
@@ -124,7 +125,7 @@ fn hosts_with_one_kind_of_clock_know_their_offset() {
 
     talk(&world, 1_000);
 
-    let status = status_of_now(&world, Place::A);
+    let status = await_status(&world, Place::A, |status| !status["hosts"][0]["offset_ns"].is_null());
     let host = &status["hosts"][0];
     let [offset, uncertainty] = ["offset_ns", "uncertainty_ns"].map(|key| host[key].as_i64().unwrap());
     // Both hosts run on this machine.
@@ -157,7 +158,9 @@ fn short_connections_cost_no_report_each() {
 
     let (a, b) = (a.stop(), b.stop());
     let reports: u64 = [&a, &b].iter().map(|tally| tally["reports"]["sent"].as_u64().unwrap()).sum();
-    assert!(reports < connections / 4, "{reports}: {a} {b}");
+    // On a busy machine a connection lasts, and may have a lease before it ends.
+    let leased: u64 = [&a, &b].iter().map(|tally| tally["leases"]["granted"].as_u64().unwrap()).sum();
+    assert!(reports < connections / 4 + 2 * leased, "{reports}: {a} {b}");
     let probes = a["probes"]["sent"].as_u64().unwrap();
     let withheld = &a["probes"]["withheld"];
     let withheld: u64 = withheld.as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
@@ -169,17 +172,17 @@ fn short_connections_cost_no_report_each() {
 fn reports_over_the_bound_are_counted_and_not_sent() {
     let Some(world) = World::new(Offloads::On) else { return };
     let bounded =
-        Domain { host: "reports_per_second = 50\n".to_owned(), interval_us: 0, ..Domain::new("dscp", "md") };
+        Domain { host: "reports_per_second = 5\n".to_owned(), interval_us: 0, ..Domain::new("dscp", "md") };
     let Some((a, b)) = agents(&world, &bounded, &bounded) else { return };
     let (at_a, at_b) = udp_pair(&world, A4, B4);
     let since = Instant::now();
     (0..1_000).for_each(|_| deliver(&at_a, &at_b, b"payload"));
-    let seconds = since.elapsed().as_secs() + 2;
 
     let (_, b) = (a.stop(), b.stop());
+    let seconds = since.elapsed().as_secs() + 2;
     let [sent, refused, failed, limited] =
         ["sent", "refused", "failed", "limited"].map(|key| b["reports"][key].as_u64().unwrap());
-    assert!(sent + refused <= 50 * seconds, "{b}");
+    assert!(sent + refused <= 5 * seconds, "{b}");
     assert!(limited > 0, "{b}");
     assert_eq!(
         sent + refused + failed + limited,
@@ -209,7 +212,7 @@ fn a_node_id_follows_from_the_machine_or_its_address() {
         }) else {
             return;
         };
-        let id = status_of_now(&world, Place::A)["node_id"].as_u64().unwrap();
+        let id = status(&world, Place::A)["node_id"].as_u64().unwrap();
         assert!(expected.is_none_or(|expected| id == expected) && id > 1, "{source}: {id:#x}");
         a.stop();
     }
@@ -226,7 +229,7 @@ fn another_host_with_this_ones_node_id_is_noticed() {
 
     let note = a.next_message();
     assert!(note.contains("10.91.3.1 has this host's node id, 101"), "{note}");
-    assert_eq!(status_of_now(&world, Place::A)["peers"]["with_this_node_id"], 1);
+    await_status(&world, Place::A, |status| status["peers"]["with_this_node_id"] == 1);
     drop(b);
 }
 
