@@ -54,39 +54,39 @@ ends = ["leaf2:12", "spine2"]
 const BROKEN: u16 = 11;
 
 /// Before the failure, 200 datagrams and a stream of full-sized segments arrive bit for bit; then a link
-/// breaks.
+/// breaks. Their receivers have some time to start.
 const BREAK: &str = r#"
 [[step]]
 at = "0s"
-run = { on = "h2", command = "inband lab traffic receive --port 5001 --packets 200 --for 8s" }
+run = { on = "h2", command = "inband lab traffic receive --port 5001 --packets 200 --for 14s" }
 [[step]]
 at = "0s"
-run = { on = "h2", command = "inband lab traffic receive --port 5002 --packets 300 --for 10s" }
+run = { on = "h2", command = "inband lab traffic receive --port 5002 --packets 300 --for 14s" }
 [[step]]
 at = "0s"
-run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --flows 16 --rate 400kbit --for 9s" }
+run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --flows 16 --rate 400kbit --for 13s" }
 [[step]]
-at = "0.2s"
+at = "2s"
 run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --port 5001 --packets 200 --rate 1Mbit" }
 [[step]]
-at = "0.2s"
+at = "2s"
 run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --port 5002 --bytes 8000 --packets 300 --rate 10Mbit --tcp" }
 [[step]]
-at = "4s"
+at = "8s"
 break = ["leaf1", "spine1"]
 [[expect]]
 path = { source = "10.0.1.1", destination = "10.0.2.1", nodes = ["leaf1", "spine1", "leaf2"] }
-by = "4s"
+by = "8s"
 [[expect]]
 path = { source = "10.0.1.1", destination = "10.0.2.1", nodes = ["leaf1", "spine2", "leaf2"] }
-by = "4s"
+by = "8s"
 [[expect]]
 event = "path-change"
-after = "4s"
-by = "12s"
+after = "8s"
+by = "16s"
 [[expect]]
 only = ["new-flow", "path-change", "drop"]
-by = "12s"
+by = "16s"
 "#;
 
 #[test]

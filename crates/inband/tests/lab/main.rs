@@ -51,7 +51,7 @@ at = "0.6s"
 slow = ["h1", "r1", "5Mbit"]
 [[expect]]
 only = []
-by = "2s"
+by = "8s"
 "#;
 
 fn routers() -> String {
@@ -140,9 +140,15 @@ fn the_delay_of_a_link_is_what_was_asked_for_and_its_own_latency_is_known() {
         assert_eq!(code, 0, "{out}{messages}");
         std::thread::sleep(std::time::Duration::from_millis(1200));
     }
-    let (_, status, _) = world.lab(&["status", "NAME", "--json"]);
-    let status = json(&status);
-    let there = &status["links"][2]["user_space"][0];
+    let there = || {
+        let (_, status, _) = world.lab(&["status", "NAME", "--json"]);
+        json(&status)["links"][2]["user_space"][0].clone()
+    };
+    let since = std::time::Instant::now();
+    while there()["sent"].as_u64().unwrap() < 200 && since.elapsed().as_secs() < 60 {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let there = there();
     assert!(there["sent"].as_u64().unwrap() >= 200, "{there}");
     assert_eq!((&there["lost"], &there["overflowed"], &there["refused"]), (&0.into(), &0.into(), &0.into()));
     assert!(there["own_latency_p50_ns"].as_u64().is_some(), "{there}");
@@ -214,7 +220,7 @@ fn a_lab_that_is_stopped_while_it_starts_leaves_nothing() {
     let Some(world) = World::new(FABRIC) else { return };
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let mut starting = world.start(&["up", "TOPOLOGY"]);
-        let waited = (0..2000).any(|_| {
+        let waited = (0..12_000).any(|_| {
             std::thread::sleep(std::time::Duration::from_millis(5));
             world.has_begun()
         });
@@ -278,21 +284,21 @@ ends = ["leaf2:11", "spine1"]
 ends = ["leaf2:12", "spine2"]
 [[step]]
 at = "0s"
-run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --flows 16 --rate 500kbit --for 4s" }
+run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --flows 16 --rate 500kbit --for 8s" }
 [[step]]
-at = "2s"
+at = "4s"
 break = ["leaf1", "spine1"]
 [[expect]]
 path = { source = "10.0.1.1", destination = "10.0.2.1", nodes = ["leaf1", "spine1", "leaf2"] }
-by = "2s"
+by = "4s"
 [[expect]]
 event = "path-change"
-after = "2s"
-by = "6s"
+after = "4s"
+by = "12s"
 [[expect]]
 event = "loop"
 absent = true
-by = "6s"
+by = "12s"
 "#;
 
 #[test]

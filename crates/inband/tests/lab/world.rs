@@ -96,7 +96,7 @@ impl World {
             sleep(Duration::from_millis(10));
             self.processes(part).iter().all(|process| process["is_alive"] == false)
         };
-        assert!((0..500).any(has_ended), "{part} outlives SIGKILL");
+        assert!((0..6_000).any(has_ended), "{part} outlives SIGKILL");
     }
 
     fn processes(&self, part: &str) -> Vec<Value> {
