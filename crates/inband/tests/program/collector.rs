@@ -171,5 +171,5 @@ pub(crate) fn report(node_id: u32, sequence: u32) -> Vec<u8> {
     report_group(node_id).sequence(sequence).with(individual).build()
 }
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(20);

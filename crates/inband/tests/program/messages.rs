@@ -1,5 +1,6 @@
 //! Messages about users' errors: one sentence that names what is wrong, before anything is created.
 
+use std::io::{BufRead, BufReader};
 use std::time::{Duration, Instant};
 
 use crate::collector::Collector;
@@ -75,14 +76,18 @@ fn one_worker_is_no_workers() {
     let two = "[receive]\nlisten = [\"127.0.0.1:0\"]\nworkers = 2\n[api]\nlisten = \"127.0.0.1:0\"\n";
     let folder = folder.with(listen, two);
     let mut child = folder.command("collect -c collector.toml").spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(500));
+    // The messages come behind the signal handlers.
+    let mut messages = BufReader::new(child.stderr.take().unwrap());
+    let mut told = String::new();
+    while !told.contains("answering on ") {
+        assert!(messages.read_line(&mut told).unwrap() > 0, "{told}");
+    }
     std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     let begun = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        assert!(begun.elapsed() < Duration::from_secs(20));
+        assert!(begun.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(20));
     }
-    let told = Outcome::of(child.wait_with_output().unwrap()).stderr;
     assert!(told.contains(", 2 workers\n"), "{told}");
 }
 

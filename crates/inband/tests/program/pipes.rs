@@ -142,7 +142,7 @@ fn first_record(capture: &[u8]) -> usize {
 }
 
 fn wait_until_it_catches_signals(child: &Child) {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(60);
     let is_caught = |status: &str| {
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
         u64::from_str_radix(caught.trim(), 16).unwrap() >> (Signal::TERM.as_raw() - 1) & 1 == 1
@@ -157,9 +157,9 @@ fn stop(child: &Child) {
     kill_process(Pid::from_child(child), Signal::TERM).unwrap();
 }
 
-/// The exit code, within some seconds.
+/// The exit code, within a minute.
 fn ended(child: &mut Child) -> Option<i32> {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while Instant::now() < deadline {
         if let Some(status) = child.try_wait().unwrap() {
             return status.code();

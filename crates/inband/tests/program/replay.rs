@@ -87,7 +87,7 @@ fn a_replay_stopped_by_a_signal_gives_1_and_says_after_which_packet() {
         .spawn()
         .unwrap();
     // The outputs start behind the signal handlers.
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while !folder.path("lines").exists() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(20));
     }
