@@ -203,7 +203,11 @@ fn what_was_acknowledged_behind_a_message_that_was_not_is_not_sent_again() {
     // Each broker leads one partition, and the second one is away.
     let mut kafka = cluster.kafka();
     let batch: Vec<_> = (0..32).map(|number| parcel(number, 0)).collect();
-    assert_taken(&kafka.deliver(&batch, PATIENCE), 32);
+    // On a busy machine a cluster that has just started may not acknowledge in time.
+    let mut rest = &batch[..];
+    while !rest.is_empty() {
+        rest = &rest[kafka.deliver(rest, PATIENCE).acknowledged..];
+    }
     cluster.go(2);
     let batch: Vec<_> = (32..64).map(|number| parcel(number, 0)).collect();
     let delivery = kafka.deliver(&batch, Duration::from_millis(500));
@@ -391,4 +395,4 @@ impl Running {
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);

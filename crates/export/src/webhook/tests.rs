@@ -54,7 +54,7 @@ fn an_event_that_is_less_severe_at_its_end_is_sent_with_either_severity() {
 
 #[test]
 fn a_receiver_that_does_not_answer_in_time_is_said_to() {
-    let server = Server::start("127.0.0.1:0", &[Reply::Slow(Duration::from_millis(500))]);
+    let server = Server::start("127.0.0.1:0", &[Reply::Slow(Duration::from_secs(5))]);
     let mut hook = Hook::to(&server, WebhookSettings { timeout_ms: 50, attempts: 1, ..quick() });
     hook.tell(&event(1, Phase::Once));
     let ledger = hook.wait_for(|ledger| ledger.export_failed == 1);
@@ -99,12 +99,12 @@ fn alertmanager_gets_alerts_that_begin_and_end_under_the_same_labels() {
 
 #[test]
 fn an_alert_that_begins_and_ends_in_one_message_has_the_same_labels() {
-    let server = Server::start("127.0.0.1:0", &[Reply::Slow(Duration::from_millis(500))]);
+    let server = Server::start("127.0.0.1:0", &[Reply::Slow(Duration::from_secs(3))]);
     let kind = WebhookKind::Alertmanager;
     let mut hook = Hook::to(&server, WebhookSettings { kind, ..quick() });
     // While the first message takes its time, the others are queued.
     hook.tell(&event(2, Phase::Once));
-    std::thread::sleep(Duration::from_millis(100));
+    std::thread::sleep(Duration::from_secs(1));
     let begin = event(1, Phase::Begin);
     let severity = inband_model::Severity::Critical;
     hook.tell(&begin);
@@ -182,10 +182,9 @@ fn an_alert_ends_although_its_end_met_a_full_queue() {
 
 #[test]
 fn a_server_that_fails_is_asked_again() {
-    let replies =
-        [Reply::Status(500), Reply::Close, Reply::Status(429), Reply::Slow(Duration::from_millis(400))];
+    let replies = [Reply::Status(500), Reply::Close, Reply::Status(429), Reply::Slow(Duration::from_secs(4))];
     let server = Server::start("127.0.0.1:0", &replies);
-    let mut hook = Hook::to(&server, WebhookSettings { timeout_ms: 200, ..quick() });
+    let mut hook = Hook::to(&server, WebhookSettings { timeout_ms: 2_000, ..quick() });
     hook.tell(&event(1, Phase::Once));
     let ledger = hook.wait_for(|ledger| ledger.exported == 1);
 
@@ -317,7 +316,7 @@ impl Hook {
     }
 
     fn wait_for_requests(&self, server: &Server, is_wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
-        for _ in 0..1_000 {
+        for _ in 0..6_000 {
             let bodies: Vec<_> =
                 server.taken().iter().map(|request| serde_json::from_slice(&request.body).unwrap()).collect();
             if is_wanted(&bodies) {

@@ -32,7 +32,7 @@ fn exchange() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
         device::set_up(&mut netlink, index, true).unwrap();
         index
     });
-    assert!(device::await_operational(&mut netlink, &indices, Duration::from_secs(5)).unwrap());
+    assert!(device::await_operational(&mut netlink, &indices, Duration::from_secs(60)).unwrap());
     let [near, far] = indices.map(|index| FrameSocket::open(index).unwrap());
     let sent: Vec<Vec<u8>> = [&[][..], &[0x81, 0, 0x60, 5], &[0x88, 0xa8, 0, 7], &[0x81, 0, 0, 0]]
         .iter()
@@ -40,7 +40,7 @@ fn exchange() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
         .collect();
     assert!(sent.iter().all(|frame| near.send(frame)));
     let (since, mut received, mut buffer) = (Instant::now(), Vec::new(), vec![0; 2_000]);
-    while received.len() < sent.len() && since.elapsed() < Duration::from_secs(5) {
+    while received.len() < sent.len() && since.elapsed() < Duration::from_secs(60) {
         let Some((length, _)) = far.receive(&mut buffer).unwrap() else { continue };
         // The kernel sends messages of its own.
         received.extend(Some(buffer[..length].to_vec()).filter(|frame| frame.ends_with(&[7; 60])));

@@ -22,7 +22,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inband_collector::CollectorSettings;
 use inband_export::Stage;
@@ -304,7 +304,7 @@ impl Drop for Place {
 /// Opens the history in a folder, once its previous writer has released it.
 fn open_store(folder: &std::path::Path) -> Result<Store, StoreError> {
     let open = || Store::open(StoreSettings { path: folder.to_owned(), ..StoreSettings::default() });
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     let mut opened = open();
     while opened.is_err() && begun.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(20));
@@ -388,7 +388,7 @@ impl System {
 
     fn open(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let mut text = format!("{} {path} HTTP/1.1\r\n", method.to_uppercase());
         if !headers.iter().any(|(name, _)| *name == "Host") {
             text += &format!("Host: {}\r\n", self.address);
@@ -418,15 +418,15 @@ impl System {
 
     /// Repeats a request until the answer is as wanted; reports take a moment.
     fn wait_for(&self, path: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
-        let mut last = Value::Null;
-        for _ in 0..200 {
-            last = serde_json::from_str(&self.get(path).1).unwrap();
+        let begun = Instant::now();
+        loop {
+            let last = serde_json::from_str(&self.get(path).1).unwrap();
             if is_wanted(&last) {
                 return last;
             }
+            assert!(begun.elapsed() < Duration::from_secs(60), "{path}: {last}");
             std::thread::sleep(Duration::from_millis(20));
         }
-        panic!("{path}: {last}");
     }
 }
 

@@ -197,7 +197,7 @@ fn sender(to: SocketAddr) -> UdpSocket {
 fn take(feed: &Feed, datagrams: usize) -> Vec<Batch> {
     let mut batches: Vec<Batch> = Vec::new();
     while batches.iter().map(Batch::len).sum::<usize>() < datagrams {
-        batches.push(feed.next(Duration::from_secs(10)).expect("they were sent on loopback"));
+        batches.push(feed.next(Duration::from_secs(60)).expect("they were sent on loopback"));
     }
     batches
 }

@@ -98,7 +98,7 @@ fn a_quiet_log_becomes_segments_after_a_while() {
     let store = Store::open(settings).unwrap();
     assert_eq!(store.offer(reports(0, 1)), Offered::Queued);
     store.sync();
-    let appeared = (0..500).any(|_| {
+    let appeared = (0..6_000).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
         !layout::segments(folder.path(), "observations").unwrap().is_empty()
     });
@@ -113,7 +113,7 @@ fn a_store_belongs_to_one_process_at_a_time() {
     store.close();
     // The child of another test briefly holds every lock of this process between fork and exec.
     let is_open = || Store::open(folder.settings()).is_ok();
-    assert!((0..500).any(|_| is_open() || wait_a_moment()));
+    assert!((0..6_000).any(|_| is_open() || wait_a_moment()));
 }
 
 #[test]

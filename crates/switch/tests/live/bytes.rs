@@ -10,7 +10,7 @@ use inband_node::{Node, NodeConfig, Passage, Verdict};
 use inband_switch::Switch;
 use inband_wire::Link;
 
-use crate::world::{A, FIRST, SECOND, World, config};
+use crate::world::{A, FIRST, PATIENCE, SECOND, World, config};
 
 const STATIC: &str = "\
 [switch]
@@ -64,7 +64,7 @@ fn frames_leave_a_switch_as_they_leave_the_engine() {
 
         let since = Instant::now();
         let mut got = None;
-        while got.is_none() && since.elapsed() < Duration::from_secs(5) {
+        while got.is_none() && since.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(2));
             for received in to.receive(&mut batch).unwrap() {
                 let (addresses, rest) = received.bytes.split_at(12);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::UdpSocket;
-use std::time::Duration;
+use std::time::Instant;
 
 use inband_host::drops::Cause;
 use inband_switch::Status;
@@ -10,7 +10,7 @@ use inband_wire::drop_reason::Table;
 use inband_wire::report::AnyReport;
 
 use crate::kernel::config;
-use crate::world::{A, B, FIRST, PATIENCE, SECOND, World, outcome};
+use crate::world::{A, B, FIRST, PATIENCE, Running, SECOND, World, outcome};
 
 /// Packets of each kind.
 const COUNT: u8 = 7;
@@ -70,9 +70,6 @@ fn packets_that_linux_drops_are_reported_with_its_reason() {
         send(&format!("10.94.3.1:{FORBIDDEN}"), 64);
     }
 
-    std::thread::sleep(Duration::from_millis(100));
-    let reports = reasons(&switch.take_reports());
-    let status = switch.stop();
     let mut expected = vec![
         (Cause::TtlZero, "IP_INHDR"),
         (Cause::RouteMiss, "IP_INNOROUTES"),
@@ -81,8 +78,19 @@ fn packets_that_linux_drops_are_reported_with_its_reason() {
     if has_rules {
         expected.push((Cause::AclDeny, "NETFILTER_DROP"));
     }
-    for (cause, reason) in expected {
-        let code = cause.code(Table::default());
+    let codes: Vec<_> = expected.iter().map(|(cause, _)| cause.code(Table::default())).collect();
+    let (since, mut all) = (Instant::now(), Vec::new());
+    let is_complete = |all: &[_]| {
+        let reports = reasons(all);
+        codes.iter().all(|code| reports.get(code) >= Some(&usize::from(COUNT)))
+    };
+    while !is_complete(&all) && since.elapsed() < PATIENCE {
+        all.extend(switch.take_reports());
+    }
+    let (status, rest) = switch.stop_and_take_reports();
+    all.extend(rest);
+    let reports = reasons(&all);
+    for ((_, reason), code) in expected.into_iter().zip(codes) {
         assert_eq!(reports.get(&code), Some(&usize::from(COUNT)), "{reason}: {reports:?}, {status:?}");
         assert!(dropped(&status, "left", reason) >= u64::from(COUNT), "{reason}: {status:?}");
     }
@@ -109,8 +117,12 @@ fn what_arrives_and_what_sockets_do_with_it_is_no_drop_of_the_router() {
     assert!((0..100).any(|_| sender.send_to(b"the last", "10.94.3.1:5001").is_ok()));
     listener.recv(&mut [0; 64]).unwrap();
 
-    let reports = [reasons(&first.take_reports()), reasons(&second.take_reports())];
-    let statuses = [first.stop(), second.stop()];
+    let mut reports = [reasons(&first.take_reports()), reasons(&second.take_reports())];
+    let statuses = [first, second].map(Running::stop_and_take_reports);
+    for (reports, (_, rest)) in reports.iter_mut().zip(&statuses) {
+        reports.extend(reasons(rest));
+    }
+    let statuses = statuses.map(|(status, _)| status);
 
     assert_eq!(reports, [BTreeMap::new(), BTreeMap::new()], "{statuses:?}");
     for status in &statuses {

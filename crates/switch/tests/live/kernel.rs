@@ -145,7 +145,7 @@ pub(crate) fn exchange(
 ) -> Option<Vec<u8>> {
     assert_eq!(from.send(std::iter::once(frame)).unwrap(), 1);
     let since = Instant::now();
-    while since.elapsed() < Duration::from_secs(5) {
+    while since.elapsed() < PATIENCE {
         for received in to.receive(batch).unwrap() {
             if received.bytes[6..12] == [2, 0, 0, 0, 0, 1] {
                 return Some(received.bytes.to_vec());
@@ -337,7 +337,8 @@ fn nothing_that_looks_like_int_leaves_by_an_edge() {
     assert_eq!(through(&mut engine, &unknown, 1, 2), None);
 
     assert_eq!(from.send(std::iter::once(unknown.as_slice())).unwrap(), 1);
-    std::thread::sleep(Duration::from_millis(300));
+    switch.await_status(|status| outcome(status, "unknown_version") == 1);
+    std::thread::sleep(Duration::from_millis(100));
 
     assert!(to.receive(&mut batch).unwrap().all(|received| received.bytes[6..12] != [2, 0, 0, 0, 0, 1]));
     let status = switch.stop();

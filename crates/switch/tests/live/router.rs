@@ -15,7 +15,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::fast_path::Line;
 use crate::kernel::{plain_frame, socket};
 use crate::rings;
-use crate::world::{A, B, FIRST, SECOND, World, drops, outcome};
+use crate::world::{A, B, FIRST, PATIENCE, SECOND, World, drops, outcome};
 
 const ROUTES: &str = "[switch]\ndatapath = \"engine\"\nforwarding = \"routes\"\n";
 
@@ -65,7 +65,7 @@ fn packets_of_a_vlan_are_left_to_the_kernel() {
     let mut first_at = None;
     // Those that must not come have the time that the first one takes, and some more.
     while first_at.is_none_or(|at: Instant| at.elapsed() < Duration::from_millis(300)) {
-        assert!(since.elapsed() < Duration::from_secs(10), "nothing comes");
+        assert!(since.elapsed() < PATIENCE, "nothing comes");
         let received = to.receive(&mut batch).unwrap();
         tags.extend(received.filter_map(|frame| frame.vlan).map(|(_, contents)| contents));
         if !tags.is_empty() {
@@ -121,7 +121,7 @@ fn packets_to_link_local_addresses_are_the_hosts_also_to_those_that_are_not_know
     for _ in 0..20 {
         sender.send_to(b"here?", to).unwrap();
     }
-    std::thread::sleep(Duration::from_millis(300));
+    first.await_status(|status| status.interfaces[0].to_host >= 20);
 
     let first = first.stop();
     assert_eq!(drops(&first), 0, "{first:?}");
@@ -135,7 +135,7 @@ fn a_router_says_whose_time_is_over_and_where_no_route_leads() {
     let (first, second) = (world.switch(FIRST, ROUTES), world.switch(SECOND, ROUTES));
     world.udp("10.94.3.1", 1..3);
     let messages = world.inside(A, || Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4)).unwrap());
-    messages.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    messages.set_read_timeout(Some(PATIENCE)).unwrap();
     let sender = world.inside(A, || UdpSocket::bind("0.0.0.0:0").unwrap());
 
     for (ttl, to, expected) in [
@@ -166,9 +166,12 @@ fn routes_are_followed_as_they_change() {
     let (first, second) = (world.switch(FIRST, ROUTES), world.switch(SECOND, ROUTES));
     world.udp("10.94.3.1", 1..3);
 
+    let known = [&first, &second].map(|switch| switch.status().routes);
     world.route(FIRST, "right", "10.98.0.0/16", "10.94.2.2");
     world.route(SECOND, "right", "10.98.0.0/16", "10.94.3.1");
-    std::thread::sleep(Duration::from_millis(300));
+    for (switch, known) in [&first, &second].into_iter().zip(known) {
+        switch.await_status(|status| status.routes > known);
+    }
     world.udp("10.98.0.1", 1..20);
 
     assert_eq!((drops(&first.stop()), drops(&second.stop())), (0, 0));

@@ -33,7 +33,7 @@ pub(crate) struct World {
 
 static WORLDS: AtomicU32 = AtomicU32::new(0);
 /// The longest wait of a test.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// Devices carry INT in addition to a full packet of the hosts.
 const MTU: u32 = 2_000;
 
@@ -270,6 +270,7 @@ pub(crate) fn config(place: usize, text: &str) -> String {
 pub(crate) struct Running {
     stop: Arc<AtomicBool>,
     reload: std::sync::mpsc::Sender<NodeConfig>,
+    ask: std::sync::mpsc::Sender<std::sync::mpsc::Sender<Status>>,
     thread: Option<JoinHandle<Status>>,
     /// CPU time of its thread from start to end, nanoseconds.
     pub(crate) worked_ns: Arc<AtomicU64>,
@@ -284,6 +285,7 @@ impl Running {
         let work = Arc::clone(&worked_ns);
         let (started, is_started) = std::sync::mpsc::channel();
         let (reload, reloads) = std::sync::mpsc::channel();
+        let (ask, questions) = std::sync::mpsc::channel::<std::sync::mpsc::Sender<Status>>();
         let thread = std::thread::spawn(move || {
             namespace.enter().unwrap();
             // Everything the tests do works with these.
@@ -295,6 +297,7 @@ impl Running {
                 if let Ok(config) = reloads.try_recv() {
                     switch.reload(&config).unwrap();
                 }
+                questions.try_iter().for_each(|answer| answer.send(switch.status()).unwrap());
                 switch.step().unwrap();
             }
             switch.finish();
@@ -302,17 +305,50 @@ impl Running {
             switch.status()
         });
         is_started.recv_timeout(PATIENCE).expect("the switch does not start");
-        Self { stop, reload, thread: Some(thread), worked_ns, reports }
+        Self { stop, reload, ask, thread: Some(thread), worked_ns, reports }
     }
 
     pub(crate) fn reload(&self, place: usize, text: &str) {
         self.reload.send(toml::from_str(&config(place, text)).unwrap()).unwrap();
     }
 
+    /// Its status between two steps.
+    pub(crate) fn status(&self) -> Status {
+        let (answer, answered) = std::sync::mpsc::channel();
+        self.ask.send(answer).unwrap();
+        answered.recv_timeout(PATIENCE).unwrap()
+    }
+
+    /// Waits until its status is as `is_so` says: its thread may have to wait for a processor.
+    #[track_caller]
+    pub(crate) fn await_status(&self, is_so: impl Fn(&Status) -> bool) {
+        let since = Instant::now();
+        loop {
+            let status = self.status();
+            if is_so(&status) {
+                return;
+            }
+            assert!(since.elapsed() < PATIENCE, "{status:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Ends the switch; returns its last status.
-    pub(crate) fn stop(mut self) -> Status {
+    pub(crate) fn stop(self) -> Status {
+        self.stop_and_take_reports().0
+    }
+
+    /// The same with the datagrams of reports that nobody has taken.
+    pub(crate) fn stop_and_take_reports(mut self) -> (Status, Vec<Vec<u8>>) {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.take().unwrap().join().unwrap()
+        let status = self.thread.take().unwrap().join().unwrap();
+        // All have been sent, and arrive with the call that sends them.
+        self.reports.set_nonblocking(true).unwrap();
+        let mut buffer = vec![0; 65_536];
+        let received = std::iter::from_fn(|| {
+            self.reports.recv(&mut buffer).ok().map(|length| buffer[..length].to_vec())
+        });
+        (status, received.collect())
     }
 
     /// The datagrams of reports received until none arrives for a while.

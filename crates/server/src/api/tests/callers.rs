@@ -14,6 +14,11 @@ fn the_api_answers_while_slow_callers_hold_every_place() {
         max_connections: 16,
         max_connections_per_peer: 16,
         max_streams: 8,
+        // Longer than the test waits for an answer: only evictions make room.
+        header_seconds: 600,
+        body_seconds: 600,
+        idle_seconds: 600,
+        unread_seconds: 600,
         ..ApiSettings::default()
     });
     let mut slow: Vec<TcpStream> = Vec::new();
@@ -29,11 +34,8 @@ fn the_api_answers_while_slow_callers_hold_every_place() {
     }
 
     for path in ["/healthz", "/readyz", "/metrics"] {
-        let asked = Instant::now();
         let (status, body) = system.get(path);
         assert_eq!(status, 200, "{path}: {body}");
-        // A tenth of a second on a machine with nothing else to do.
-        assert!(asked.elapsed() < Duration::from_secs(2), "{path}: {:?}", asked.elapsed());
     }
 
     let metrics = system.get("/metrics").1;
@@ -101,9 +103,15 @@ fn an_unfinished_handshake_is_ended_and_keeps_nobody_out() {
 
     assert_eq!(ask("/healthz"), "ok\n");
     // Callers that hold their place lose it for their handshake.
-    std::thread::sleep(Duration::from_millis(1_500));
-    let metrics = ask("/metrics");
-    assert!(closed(&metrics, "full") >= 16 && closed(&metrics, "handshake") >= 1, "{metrics}");
+    let begun = Instant::now();
+    loop {
+        let metrics = ask("/metrics");
+        if closed(&metrics, "full") >= 16 && closed(&metrics, "handshake") >= 1 {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{metrics}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
     std::fs::remove_dir_all(&folder).unwrap();
 }
 

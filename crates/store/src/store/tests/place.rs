@@ -34,9 +34,9 @@ fn keep(store: &Store, first: u32) {
     store.sync();
 }
 
-/// Waits until `is_so`, for at most five seconds.
+/// Waits until `is_so`, for at most a minute.
 fn until(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(5);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while !is_so() {
         assert!(Instant::now() < deadline, "{what}");
         std::thread::sleep(Duration::from_millis(10));
