@@ -10,7 +10,7 @@ use crate::lab::Lab;
 const TOPOLOGY: &str = r#"
 name = "x"
 collector = { api = "API" }
-switch = [{ name = "s1" }, { name = "s2" }]
+switch = [{ name = "s1", int = false }, { name = "s2", int = false }]
 link = [{ ends = ["s1", "s2"] }]
 expect = [{ event = "loop", absent = true }, { only = [] }]
 "#;
