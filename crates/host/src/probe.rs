@@ -7,6 +7,7 @@ use aya::programs::tc::TcAttachOptions;
 use aya::programs::{LinkOrder, SchedClassifier, TcAttachType};
 use inband_linux::device;
 use inband_linux::netlink::Netlink;
+use inband_linux::verification::uninterrupted;
 use inband_node::NodeConfig;
 
 use crate::beside::{self, Beside};
@@ -45,7 +46,7 @@ pub fn links(interface: &str) -> Result<(), HostError> {
     let mut ebpf = EbpfLoader::new().load(OBJECT).map_err(HostError::Object)?;
     let program = ebpf.program_mut(name).ok_or(HostError::Missing(name))?;
     let program: &mut SchedClassifier = program.try_into().map_err(refused)?;
-    program.load().map_err(refused)?;
+    uninterrupted(|| program.load()).map_err(refused)?;
     let last = TcAttachOptions::TcxOrder(LinkOrder::default());
     program.attach_with_options(interface, TcAttachType::Egress, last).map(|_| ()).map_err(refused)
 }

@@ -6,6 +6,7 @@ use aya::maps::{HashMap, Map, MapData, RingBuf};
 use aya::programs::{SchedClassifier, TestRun, TestRunOptions};
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
 use inband_linux::tcx::{self, Direction, Order};
+use inband_linux::verification::uninterrupted;
 use inband_node::NodeConfig;
 use inband_node::config::{Actions, Mode};
 use inband_wire::int::metadata::NOT_AVAILABLE;
@@ -126,7 +127,8 @@ impl Programs {
         let mut programs = Self { ebpf, watched: RuleSet::default(), changes: 0 };
         for program in Program::ALL {
             let name = program.name();
-            programs.classifier(program)?.load().map_err(|reason| HostError::Refused { name, reason })?;
+            let classifier = programs.classifier(program)?;
+            uninterrupted(|| classifier.load()).map_err(|reason| HostError::Refused { name, reason })?;
         }
         Ok(programs)
     }

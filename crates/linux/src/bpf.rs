@@ -6,6 +6,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use crate::verification::uninterrupted;
+
 /// Commands of `enum bpf_cmd`.
 const OBJECT_PIN: libc::c_int = 6;
 const OBJECT_GET: libc::c_int = 7;
@@ -368,7 +370,7 @@ fn load(instructions: &[u64], kind: u32, device: Option<u32>) -> io::Result<Owne
     };
     // SAFETY: the length is the number of instructions; they live through the call, as does the license,
     // which ends in a zero.
-    let fd = unsafe { call(PROGRAM_LOAD, &attributes) }?;
+    let fd = uninterrupted(|| unsafe { call(PROGRAM_LOAD, &attributes) })?;
     // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }

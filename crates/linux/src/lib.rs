@@ -28,6 +28,7 @@ pub mod statistics;
 pub mod tap;
 pub mod tcx;
 pub mod tun;
+pub mod verification;
 pub mod veth;
 pub mod xdp;
 pub mod xsk;

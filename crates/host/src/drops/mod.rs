@@ -24,6 +24,7 @@ use aya::programs::RawTracePoint;
 use aya::programs::raw_trace_point::RawTracePointLinkId;
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
 use inband_linux::rcu;
+use inband_linux::verification::uninterrupted;
 use inband_node::config::Actions;
 use zerocopy::FromBytes;
 
@@ -77,7 +78,7 @@ impl Drops {
         let reasons = Reasons::of_this_kernel()?;
         let mut ebpf = EbpfLoader::new().load(OBJECT).map_err(HostError::Object)?;
         let program = tracepoint(&mut ebpf)?;
-        program.load().map_err(|reason| HostError::Refused { name: PROGRAM, reason })?;
+        uninterrupted(|| program.load()).map_err(|reason| HostError::Refused { name: PROGRAM, reason })?;
         let name = "SAMPLES";
         let samples = ebpf.take_map(name).ok_or(HostError::Missing(name))?;
         let samples = RingBuf::try_from(samples).map_err(|reason| HostError::Map { name, reason })?;

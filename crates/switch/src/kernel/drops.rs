@@ -8,6 +8,7 @@ use aya::programs::RawTracePoint;
 use aya::programs::raw_trace_point::RawTracePointLinkId;
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
 use inband_host::drops::{Cause, Meaning, Namespace};
+use inband_linux::verification::uninterrupted;
 use inband_node::config::DropReasonsConfig;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -96,7 +97,7 @@ impl Drops {
         }
         drops.set_no_losses()?;
         let program = drops.program()?;
-        program.load().map_err(io::Error::other)?;
+        uninterrupted(|| program.load()).map_err(io::Error::other)?;
         drops.link = Some(drops.program()?.attach("kfree_skb").map_err(io::Error::other)?);
         Ok(drops)
     }

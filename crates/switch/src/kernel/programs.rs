@@ -8,6 +8,7 @@ use aya::programs::{SchedClassifier, Xdp};
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
 use inband_linux::bpf::Attached;
 use inband_linux::tcx::{self, Direction, Order};
+use inband_linux::verification::uninterrupted;
 use inband_linux::xdp::{self, XdpMode};
 
 use super::abi::{PortSettings, Settings};
@@ -61,7 +62,8 @@ impl Programs {
         let ports = Ports::of(&mut ebpf).map_err(fault("load the programs"))?.ok_or_else(missing)?;
         let mut programs = Self { ebpf, ports, links: Vec::new() };
         for name in [ARRIVE, LEAVE] {
-            programs.classifier(name)?.load().map_err(fault("load a program"))?;
+            let classifier = programs.classifier(name)?;
+            uninterrupted(|| classifier.load()).map_err(fault("load a program"))?;
         }
         Ok(programs)
     }
@@ -104,7 +106,7 @@ impl Programs {
     pub(super) fn load_forward(&mut self) -> Result<(), SwitchError> {
         let program = self.ebpf.program_mut(FORWARD).ok_or_else(missing)?;
         let program: &mut Xdp = program.try_into().map_err(fault("use a program"))?;
-        program.load().map_err(fault("load a program"))
+        uninterrupted(|| program.load()).map_err(fault("load a program"))
     }
 
     /// Attaches the program of the fast path to the device's ingress, until the link is dropped.
