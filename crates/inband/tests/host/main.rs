@@ -12,6 +12,7 @@ mod filters;
 mod foreign;
 mod forms;
 mod image;
+mod interrupted;
 mod kills;
 mod leases;
 mod limits;
