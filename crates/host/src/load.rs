@@ -13,12 +13,17 @@ pub(crate) struct Load {
     bits_per_second: Option<u64>,
     /// Total bytes sent by the device, and when they were read, nanoseconds.
     last: Option<(u64, u64)>,
-    /// The mean in parts of [`FULL`]; each measurement has a weight of a quarter.
+    /// The mean in parts of [`FULL`]; each tenth of a second has a weight of a quarter, however many a measurement
+    /// covers.
     mean: Option<u64>,
 }
 
 /// A full link: hundredths of a percent, with eight fractional bits.
 const FULL: u64 = 10_000 << 8;
+/// The time between measurements of an agent that gets a processor at once, nanoseconds.
+const TENTH_NS: u64 = 100_000_000;
+/// The number of tenths after which nothing is left of a former mean.
+const FORGOTTEN: u64 = 64;
 
 impl Load {
     /// Starts measuring the device `name`.
@@ -62,7 +67,9 @@ impl Load {
         let possible = u128::from(bits_per_second) * u128::from(ns);
         let share = u128::from(bytes) * 8 * 1_000_000_000 * u128::from(FULL) / possible.max(1);
         let share = u64::try_from(share).unwrap_or(FULL).min(FULL);
-        self.mean = Some(self.mean.map_or(share, |mean| (3 * mean + share) / 4));
+        let tenths = (ns.saturating_add(TENTH_NS / 2) / TENTH_NS).clamp(1, FORGOTTEN);
+        let follow = |mean: u64| (0..tenths).fold(mean, |mean, _| (3 * mean + share) / 4);
+        self.mean = Some(self.mean.map_or(share, follow));
     }
 }
 

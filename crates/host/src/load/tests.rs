@@ -35,6 +35,21 @@ fn each_look_is_a_quarter_of_the_mean() {
 }
 
 #[test]
+fn a_late_look_has_the_weight_of_its_time() {
+    let mut load = Load::over(GIGABIT);
+    load.note(0, 0);
+    load.note(FULL_BYTES, TENTH);
+    // After a second, and after more than a mean covers.
+    load.note(FULL_BYTES, 11 * TENTH);
+    assert_eq!(load.utilization(), after(GIGABIT, &[&[FULL_BYTES][..], &[0; 10]].concat())[10]);
+    assert_eq!(load.utilization(), Some(563));
+    load.note(11 * FULL_BYTES, 21 * TENTH);
+    assert!(load.utilization() > Some(9_400));
+    load.note(11 * FULL_BYTES, u64::MAX);
+    assert_eq!(load.utilization(), Some(0));
+}
+
+#[test]
 fn nothing_is_known_of_a_link_without_a_rate_and_after_numbers_that_begin_anew() {
     assert_eq!(after(None, &[FULL_BYTES]), [None]);
     let mut load = Load::over(GIGABIT);

@@ -91,9 +91,10 @@ fn packets_say_how_busy_the_link_was() {
     let (at_a, at_b) = udp_pair(&world, A4, B4);
     deliver(&at_a, &at_b, b"the hops have found each other");
 
-    let offered = send_for(&world, Duration::from_millis(2_000)) / LINK_BITS_PER_SECOND * 10_000.0;
-    let capture = Capture::start(&world, Place::FirstHop);
-    deliver(&at_a, &at_b, b"busy");
+    let busy = || assert_eq!(at_a.send(b"busy").unwrap(), 4);
+    let (arrived, capture) = send_for(&world, Duration::from_millis(2_000), busy);
+    let offered = arrived / LINK_BITS_PER_SECOND * 10_000.0;
+    assert_eq!(receive(&at_b, &mut [0; 2_000]), 4);
     std::thread::sleep(FORGOTTEN);
     deliver(&at_a, &at_b, b"idle");
 
@@ -123,11 +124,11 @@ fn of_source(packets: &[Value], source: &str, key: &str) -> Vec<Option<u64>> {
     of_udp.map(|packet| packet["int"][0]["hops"][0][key].as_u64()).collect()
 }
 
-/// Sends over TCP for a while, and returns how many bits per second arrived.
-fn send_for(world: &World, duration: Duration) -> f64 {
+/// Sends over TCP for a while, and then `last`; returns how many bits per second arrived, and a capture of the end.
+fn send_for(world: &World, duration: Duration, last: impl FnOnce()) -> (f64, Capture) {
     let (mut to_b, mut at_b) = connect(world, B4);
     let since = Instant::now();
-    let received = std::thread::scope(|scope| {
+    let (received, capture) = std::thread::scope(|scope| {
         let reader = scope.spawn(move || {
             let (mut chunk, mut received) = (vec![0; 1 << 18], 0);
             loop {
@@ -141,8 +142,12 @@ fn send_for(world: &World, duration: Duration) -> f64 {
         while since.elapsed() < duration {
             to_b.write_all(&chunk).unwrap();
         }
+        let capture = Capture::start(world, Place::FirstHop);
+        // The link is busy until `last`, however long a thread waits for a processor in between.
+        (0..16).for_each(|_| to_b.write_all(&chunk).unwrap());
+        last();
         drop(to_b);
-        reader.join().unwrap()
+        (reader.join().unwrap(), capture)
     });
-    f64::from(u32::try_from(received).unwrap()) * 8.0 / since.elapsed().as_secs_f64()
+    (f64::from(u32::try_from(received).unwrap()) * 8.0 / since.elapsed().as_secs_f64(), capture)
 }
