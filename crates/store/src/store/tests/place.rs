@@ -34,6 +34,13 @@ fn keep(store: &Store, first: u32) {
     store.sync();
 }
 
+/// Removes a folder to which the store may add a file meanwhile.
+fn remove(folder: &std::path::Path) {
+    while let Err(error) = fs::remove_dir_all(folder) {
+        assert_eq!(error.kind(), std::io::ErrorKind::DirectoryNotEmpty, "{folder:?}: {error}");
+    }
+}
+
 /// Waits until `is_so`, for at most a minute.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -53,7 +60,7 @@ fn a_directory_that_is_removed_is_told_soon_and_nothing_in_it_counts_as_stored()
     let folder = Folder::new();
     let store = ten_reports(&folder);
 
-    fs::remove_dir_all(folder.path().join("history")).unwrap();
+    remove(&folder.path().join("history"));
 
     until("it is told", || store.trouble().is_some());
     let trouble = store.trouble().unwrap();
@@ -67,7 +74,7 @@ fn rows_of_a_lost_log_are_written_again_and_storing_goes_on() {
     let folder = Folder::new();
     let store = ten_reports(&folder);
     let path = folder.path().join("history");
-    fs::remove_dir_all(&path).unwrap();
+    remove(&path);
 
     until("it is told", || store.trouble().is_some());
     until("the rows are on disk again", || store.tally().stored == 10);
@@ -84,7 +91,7 @@ fn what_was_in_segments_of_a_removed_directory_is_gone_for_good() {
     let folder = Folder::new();
     let path = folder.path().join("history");
     let store = ten_reports_in_segments(&folder);
-    fs::remove_dir_all(&path).unwrap();
+    remove(&path);
 
     until("the directory is there again", || path.join("log").exists());
     keep(&store, 10);
@@ -153,7 +160,7 @@ fn rows_that_come_while_the_directory_is_missing_wait_for_it() {
     let folder = Folder::new();
     let store = ten_reports(&folder);
     let path = folder.path().join("history");
-    fs::remove_dir_all(&path).unwrap();
+    remove(&path);
     until("it is told", || store.trouble().is_some());
 
     keep(&store, 10);
@@ -175,7 +182,7 @@ fn a_lock_or_log_directory_that_is_removed_alone_takes_nothing_stored_with_it() 
         keep(&store, 20);
         match part {
             "LOCK" => fs::remove_file(path.join(part)).unwrap(),
-            _ => fs::remove_dir_all(path.join(part)).unwrap(),
+            _ => remove(&path.join(part)),
         }
 
         until("it is told", || store.trouble().is_some_and(|why| why.contains("a part of")));
@@ -221,7 +228,7 @@ fn what_was_in_a_directory_that_is_emptied_is_gone() {
     let store = ten_reports_in_segments(&folder);
     // As by a removal that takes a while: the directory itself is left.
     fs::remove_file(path.join("LOCK")).unwrap();
-    fs::remove_dir_all(path.join("observations")).unwrap();
+    remove(&path.join("observations"));
 
     until("it is counted", || store.tally().gone == 10);
     until("it is written again", || store.trouble().is_some_and(|why| why.contains("written again")));
