@@ -13,8 +13,8 @@ pub(crate) struct Load {
     bits_per_second: Option<u64>,
     /// Total bytes sent by the device, and when they were read, nanoseconds.
     last: Option<(u64, u64)>,
-    /// The mean in parts of [`FULL`]; each tenth of a second has a weight of a quarter, however many a measurement
-    /// covers.
+    /// The mean in parts of [`FULL`]; each tenth of a second has a weight of a quarter, and a measurement may
+    /// cover several.
     mean: Option<u64>,
 }
 

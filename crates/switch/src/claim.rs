@@ -34,7 +34,7 @@ impl Claim {
     /// Claims a device in place of the one at this position, which is gone.
     ///
     /// # Errors
-    /// Another switch has it.
+    /// It belongs to another switch.
     pub(crate) fn renew(&mut self, at: usize, device: &Device) -> Result<(), SwitchError> {
         if let Some(socket) = self.sockets.get_mut(at) {
             *socket = None;

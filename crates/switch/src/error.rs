@@ -22,7 +22,7 @@ pub enum SwitchError {
         /// The mistake, to be read behind the key.
         what: String,
     },
-    /// Another switch of the network namespace has an interface's device.
+    /// An interface's device belongs to another switch of the network namespace.
     #[error("another inband switch of this network namespace has the device {0}")]
     Claimed(String),
     /// The system refuses an operation.

@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     ended.and(printed)
 }
 
-/// Forwards packets until the program is told to end, and publishes the state.
+/// Forwards packets until a signal ends the program, and publishes the state.
 fn forward(
     args: &Args,
     file: &ConfigFile,

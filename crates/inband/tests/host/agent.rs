@@ -170,15 +170,7 @@ impl Agent {
 
     /// The next line the program writes to stderr.
     pub(crate) fn next_message(&mut self) -> String {
-        let mut line = String::new();
-        // `ip netns exec` hides the BPF file system; agents print a note about it.
-        while line.is_empty() || line.starts_with("note: no pins in ") {
-            line.clear();
-            if self.messages.read_line(&mut line).unwrap() == 0 {
-                break;
-            }
-        }
-        line
+        next_message(&mut self.messages)
     }
 
     /// The process id of the program, which replaces `ip netns exec`.
@@ -202,6 +194,19 @@ impl Agent {
         assert!(self.child.wait().unwrap().success(), "{messages}");
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text:?} {messages}"))
     }
+}
+
+/// The next line of an agent's messages; empty at their end.
+pub(crate) fn next_message(messages: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    // `ip netns exec` hides the BPF file system; agents print a note about it.
+    while line.is_empty() || line.starts_with("note: no pins in ") {
+        line.clear();
+        if messages.read_line(&mut line).unwrap() == 0 {
+            break;
+        }
+    }
+    line
 }
 
 impl Agent {

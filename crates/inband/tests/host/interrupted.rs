@@ -1,12 +1,12 @@
 //! Signals to an agent that starts.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::agent::Domain;
+use crate::agent::{Domain, next_message};
 use crate::world::{Offloads, Place, World};
 
 #[test]
@@ -32,13 +32,8 @@ fn an_agent_that_is_stopped_and_goes_on_while_it_starts_has_its_programs() {
         kill_process(pid, Signal::CONT).unwrap();
     }
 
-    let (mut messages, mut said) = (BufReader::new(agent.stderr.take().unwrap()), String::new());
-    while said.is_empty() || said.starts_with("note: no pins in ") {
-        said.clear();
-        if messages.read_line(&mut said).unwrap() == 0 {
-            break;
-        }
-    }
+    let mut messages = BufReader::new(agent.stderr.take().unwrap());
+    let said = next_message(&mut messages);
     // An agent that has ended is a zombie, and takes signals as well.
     kill_process(pid, Signal::INT).unwrap();
     let mut rest = String::new();

@@ -124,7 +124,8 @@ fn of_source(packets: &[Value], source: &str, key: &str) -> Vec<Option<u64>> {
     of_udp.map(|packet| packet["int"][0]["hops"][0][key].as_u64()).collect()
 }
 
-/// Sends over TCP for a while, and then `last`; returns how many bits per second arrived, and a capture of the end.
+/// Sends over TCP for a while, and then `last`; returns how many bits per second arrived, and a capture of the
+/// end.
 fn send_for(world: &World, duration: Duration, last: impl FnOnce()) -> (f64, Capture) {
     let (mut to_b, mut at_b) = connect(world, B4);
     let since = Instant::now();

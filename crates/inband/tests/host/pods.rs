@@ -123,7 +123,7 @@ fn connections_of_a_pod_outlive_the_agent_of_its_host_where_others_need_no_lease
     remove(&world, Place::A);
 }
 
-/// Datagrams in both directions, until the agents in these places count more than so many packets of a kind.
+/// Sends datagrams in both directions, until the agents in these places count more than the given packets.
 fn talk(world: &World, counts: &[(Place, &str, u64)]) {
     let (at_a, at_b) = udp_pair(world, A4, B4);
     let mut length = 0;

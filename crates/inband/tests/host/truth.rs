@@ -37,8 +37,8 @@ fn losses_between_hosts_are_counted_by_renewed_leases() {
     if !world.nft(Place::FirstHop, rules) {
         return;
     }
-    // At least a thousand packets with INT: on a busy machine a lease may end for a while, and a status is up to a
-    // second old.
+    // At least a thousand packets with INT: on a busy machine a lease may end for a while, and a status is up
+    // to a second old.
     let all = || count(&status(&world, Place::A), "started");
     let enough = all() + 2_000;
     talk_until(&world, Place::A, |status| count(status, "started") > enough, || send(100));

@@ -213,7 +213,8 @@ fn a_fault_without_effect_is_refused() {
     }
     let alone = plan(
         "name = \"x\"\nswitch = [{ name = \"s1\" }]\n\
-         host = [{ name = \"h1\", address = \"10.0.1.1/24\" }, { name = \"h2\", address = \"10.0.2.1/24\" }]\n\
+         host = [{ name = \"h1\", address = \"10.0.1.1/24\" }, \
+         { name = \"h2\", address = \"10.0.2.1/24\" }]\n\
          link = [{ ends = [\"h1\", \"s1\"] }, { ends = [\"h2\", \"s1\"] }]\n",
     );
     for (reason, expected) in [

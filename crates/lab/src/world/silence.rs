@@ -10,7 +10,7 @@ use super::queue::{self, NEW, OPTIONS, Place, add};
 
 /// Makes a device discard every packet except ARP and neighbour discovery, without notice to senders.
 ///
-/// Neighbours continue to find the switch: packets to it arrive, and none of them reports that it is unreachable.
+/// Neighbours continue to find the switch: packets to it arrive, and none reports that it is unreachable.
 pub(super) fn discard(netlink: &mut Netlink, device: u32) -> io::Result<()> {
     queue::remove(netlink, device)?;
     let root = Place { handle: HANDLE, ..Place::root(device) };
@@ -41,7 +41,7 @@ pub(super) fn estrange(
 ) -> io::Result<()> {
     for router in routers {
         if is_silent {
-            let address = Some(NOBODY);
+            let address = Some(UNUSED);
             Neighbour { device, ip: *router, address, has_failed: false, is_permanent: true }
                 .replace(netlink)?;
             continue;
@@ -94,7 +94,8 @@ const RETURN: u16 = 0x06;
 
 /// `struct tc_htb_glob`: version 3, a divisor of 10, and packets without a class belong to class 1.
 const HTB: [u32; 5] = [3, 10, 1, 0, 0];
-/// `struct tc_htb_opt`: rate and ceiling, bursts and quantum, bytes. No packet is queued, so none waits for the rate.
+/// `struct tc_htb_opt`: rate and ceiling, bursts and quantum, bytes. No packet waits for the rate, since none is
+/// queued.
 const HTB_CLASS: [u32; 11] = [ETHERNET, 0, 1 << 30, ETHERNET, 0, 1 << 30, BURST, BURST, BURST, 0, 0];
 /// The start of `struct tc_ratespec`, link layer Ethernet.
 const ETHERNET: u32 = u32::from_ne_bytes([0, 1, 0, 0]);
@@ -116,4 +117,4 @@ const BPF_CLASS: u16 = 3;
 const BPF_COUNT: u16 = 4;
 const BPF_PROGRAM: u16 = 5;
 /// An Ethernet address like those of [`super::mac`], but unused: there are not that many nodes.
-const NOBODY: [u8; 6] = [0x02, 0x1b, 0xff, 0xff, 0xff, 0xff];
+const UNUSED: [u8; 6] = [0x02, 0x1b, 0xff, 0xff, 0xff, 0xff];

@@ -338,7 +338,7 @@ impl Running {
         self.stop_and_take_reports().0
     }
 
-    /// The same with the datagrams of reports that nobody has taken.
+    /// The same, with the datagrams of reports that were not taken before.
     pub(crate) fn stop_and_take_reports(mut self) -> (Status, Vec<Vec<u8>>) {
         self.stop.store(true, Ordering::Relaxed);
         let status = self.thread.take().unwrap().join().unwrap();
