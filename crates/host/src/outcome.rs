@@ -51,10 +51,8 @@ pub enum Outcome {
     Postcard,
     /// Not started: another packet of the flow has had INT in this interval.
     BetweenSlices,
-    /// Not started: too many combinations of priority and path MTU, or too many flows, to keep apart.
+    /// Not started: too many different path MTUs, or too many flows, to keep apart.
     NotStartedClass,
-    /// Passed through the shim without INT, behind a packet of its flow with INT, to keep their order.
-    Followed,
     /// Not started: the shim is gone or down.
     ShimDown,
     /// Not started: TCP retransmits unacknowledged data.
@@ -77,8 +75,6 @@ pub enum Outcome {
     TakenApart,
     /// Another agent's answer about a flow of a container of this host. The agent uses it; it ends here.
     Answer,
-    /// Not started: the shim holds as many packets of the flow as its processor takes without drops.
-    ShimFull,
     /// Sent into the shim by the kernel or another program, and dropped there.
     NotSteered,
 }
@@ -103,7 +99,7 @@ impl Traffic {
 
 impl Outcome {
     /// All outcomes, in the order of `bpf/intf.h`.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 35] = [
         Self::NotIp,
         Self::NotWatched,
         Self::Started,
@@ -128,7 +124,6 @@ impl Outcome {
         Self::Postcard,
         Self::BetweenSlices,
         Self::NotStartedClass,
-        Self::Followed,
         Self::ShimDown,
         Self::Unanswered,
         Self::AgentSilent,
@@ -139,7 +134,6 @@ impl Outcome {
         Self::IntTooBig,
         Self::TakenApart,
         Self::Answer,
-        Self::ShimFull,
         Self::NotSteered,
     ];
 
@@ -171,7 +165,6 @@ impl Outcome {
             Self::Postcard => "postcard",
             Self::BetweenSlices => "between_slices",
             Self::NotStartedClass => "not_started_class",
-            Self::Followed => "followed",
             Self::ShimDown => "shim_down",
             Self::Unanswered => "unanswered",
             Self::AgentSilent => "agent_silent",
@@ -182,7 +175,6 @@ impl Outcome {
             Self::IntTooBig => "int_too_big",
             Self::TakenApart => "taken_apart",
             Self::Answer => "answer",
-            Self::ShimFull => "shim_full",
             Self::NotSteered => "not_steered",
         }
     }

@@ -54,7 +54,7 @@ pub fn links(interface: &str) -> Result<(), HostError> {
 /// Creates a shim in this thread's network namespace, and removes it.
 ///
 /// # Errors
-/// Why the kernel refuses it: it may have no virtual Ethernet devices.
+/// Why the kernel refuses it: it may have no bridges, or no virtual Ethernet devices.
 pub fn shim() -> Result<(), HostError> {
     let mut netlink = Netlink::open().map_err(|reason| HostError::system("reach netlink", reason))?;
     let shim = Shim::create(&mut netlink, "probe", "nothing")?;

@@ -212,7 +212,8 @@ impl Programs {
         // Other programs see packets as applications do: before INT is started, and after it is removed.
         let (direction, order) = match program {
             Program::Steer => (Direction::Egress, Order::Last),
-            Program::Source | Program::Sink => (Direction::Ingress, Order::First),
+            Program::Source => (Direction::Egress, Order::First),
+            Program::Sink => (Direction::Ingress, Order::First),
         };
         let name = program.name();
         let refused = |reason| HostError::Refused { name, reason };

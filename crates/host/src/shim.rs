@@ -1,8 +1,12 @@
 //! The shim, where the kernel splits packets into segments before INT is inserted.
 //!
-//! A shim is a pair of virtual Ethernet devices. Packets sent into its near side, which offers no offloads,
-//! leave the far side as single packets with complete checksums.
+//! A shim is a bridge without offloads, which packets enter, and its only port, which they leave by as single
+//! packets with complete checksums. A bridge hands each packet to its port at once: a packet is in the shim
+//! while its sender sends it, so no packet of its flow overtakes it, and the socket continues to account for it.
+//! The port is one of a pair of virtual Ethernet devices, because a bridge needs a port with a carrier; nothing
+//! arrives at the other one.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
@@ -12,21 +16,30 @@ use inband_linux::netlink::{Message, Netlink};
 
 use crate::error::HostError;
 
-/// A pair of devices; it stays until it is removed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Its devices by interface index; they stay until they are removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shim {
-    /// Interface index of the side that packets enter.
+    /// The side that packets enter: a bridge.
     pub(crate) near: u32,
-    /// Interface index of the side that packets leave.
+    /// The side that packets leave: its port.
     pub(crate) far: u32,
-    /// The name of the near side.
-    pub(crate) name: String,
 }
 
-/// The prefix of every shim's MAC address, to recognise it by: locally administered, "INB".
+/// The names of a shim's devices.
+#[derive(Debug)]
+struct Names {
+    near: String,
+    far: String,
+    /// The other device of the port's pair.
+    end: String,
+}
+
+/// The prefix of every shim's MAC addresses, to recognise it by: locally administered, "INB".
 const MARK: [u8; 4] = [0x02, b'I', b'N', b'B'];
 /// No packet is too large for a shim; the programs check whether it is too large for the device.
 const SHIM_MTU: u32 = 65_535;
+/// With so small an MTU a device has no IPv6, so that the kernel sends nothing by it.
+const END_MTU: u32 = 68;
 /// Maximum number of shim names tried to find a free one.
 const MAX_SHIMS: u32 = 4096;
 /// Maximum wait for a new shim.
@@ -40,6 +53,7 @@ const LINK_INFO: u16 = 18;
 const INFO_KIND: u16 = 1;
 const INFO_DATA: u16 = 2;
 const VETH_PEER: u16 = 1;
+const MULTICAST_SNOOPING: u16 = 23;
 const ALIAS: u16 = 20;
 const AF_SPEC: u16 = 26;
 const AF_INET6: u16 = 10;
@@ -49,7 +63,7 @@ const UP: u32 = 0x1;
 const NO_ARP: u32 = 0x80;
 
 impl Shim {
-    /// Creates a shim of two devices named `prefix` and the first free number, for the device `leads_to`.
+    /// Creates a shim named `prefix` and the first free numbers, for the device `leads_to`.
     ///
     /// # Errors
     /// An error of the kernel; nothing is left behind then.
@@ -57,27 +71,54 @@ impl Shim {
         let fault = |reason| HostError::system(format!("create the shim {prefix}0"), reason);
         let taken = device::all(netlink).map_err(fault)?;
         let is_free = |name: &String| taken.iter().all(|device| device.name != *name);
-        let pairs = (0..MAX_SHIMS).map(|pair| [0, 1].map(|side| format!("{prefix}{}", 2 * pair + side)));
-        let free = pairs.into_iter().find(|names| names.iter().all(is_free));
-        let [near, far] = free.ok_or_else(|| fault(io::ErrorKind::AlreadyExists.into()))?;
-        netlink.change(pair(&near, &far)).map_err(fault)?;
-        let made = Self::find(netlink, &near, &far).and_then(|shim| {
-            shim.set_up(netlink, leads_to)?;
-            Ok(shim)
-        });
-        made.map_err(|reason| {
-            // A failure to remove it has the same cause, and is found at the next start.
-            let _ = remove_by_name(netlink, &near);
-            HostError::system(format!("set up the shim {near}"), reason)
+        let mut names = (0..MAX_SHIMS).map(|number| Names::new(prefix, number));
+        let free = names.find(|names| [&names.near, &names.far, &names.end].into_iter().all(is_free));
+        let names = free.ok_or_else(|| fault(io::ErrorKind::AlreadyExists.into()))?;
+        netlink.change(names.bridge()).map_err(fault)?;
+        // A failure to remove what there is already has the same cause, and is found at the next start.
+        netlink.change(names.pair()).map_err(|reason| {
+            let _ = remove_by_name(netlink, &names.near);
+            fault(reason)
+        })?;
+        Self::set_up(netlink, &names, leads_to).map_err(|reason| {
+            let _ = remove_by_name(netlink, &names.near);
+            let _ = remove_by_name(netlink, &names.far);
+            HostError::system(format!("set up the shim {}", names.near), reason)
         })
     }
 
-    /// Removes both sides; that they are gone is no error.
+    /// Makes the pair a port of the bridge, disables the bridge's offloads and all addresses, and sets them up.
+    fn set_up(netlink: &mut Netlink, names: &Names, leads_to: &str) -> io::Result<Self> {
+        let all = device::all(netlink)?;
+        let index = |name: &str| all.iter().find(|device| device.name == name).map(|device| device.index);
+        let indices = (index(&names.near), index(&names.far), index(&names.end));
+        let (Some(near), Some(far), Some(end)) = indices else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        device::set_master(netlink, far, Some(near))?;
+        for offload in [Offload::TcpSegmentation, Offload::Segmentation, Offload::SendChecksum] {
+            ethtool::switch_off(&names.near, offload)?;
+        }
+        let alias = format!("inband: INT for what leaves by {leads_to}");
+        for index in [end, far, near] {
+            let message =
+                Message::new(SET_LINK, 0, &link(index, UP | NO_ARP)).attribute(ALIAS, alias.as_bytes());
+            let has_ipv6 = index != end;
+            netlink.change(if has_ipv6 { message.nested(AF_SPEC, without_addresses) } else { message })?;
+        }
+        let shim = Self { near, far };
+        shim.await_operational(netlink)?;
+        Ok(shim)
+    }
+
+    /// Removes its devices; that they are gone is no error.
     ///
     /// # Errors
     /// An error of the kernel.
-    pub(crate) fn remove(&self, netlink: &mut Netlink) -> io::Result<()> {
-        remove(netlink, self.near)
+    pub(crate) fn remove(self, netlink: &mut Netlink) -> io::Result<()> {
+        // No more packets enter it before it leads nowhere.
+        device::delete(netlink, self.near)?;
+        device::delete(netlink, self.far)
     }
 
     /// Removes the shims named `prefix` that an agent left behind; returns their number.
@@ -86,83 +127,66 @@ impl Shim {
     /// An error of the kernel.
     pub(crate) fn remove_left(netlink: &mut Netlink, prefix: &str) -> io::Result<usize> {
         let number = |name: &str| name.strip_prefix(prefix).and_then(|number| number.parse::<u32>().ok());
-        let is_near = |name: &str| number(name).is_some_and(|number| number % 2 == 0);
         let all = device::all(netlink)?;
-        let left = all.iter().filter(|device| is_shim(device) && is_near(&device.name));
-        let mut removed = 0;
-        for device in left {
-            remove_by_name(netlink, &device.name)?;
-            removed += 1;
+        let sides = all.iter().filter(|device| is_shim(device));
+        let mut left: Vec<_> = sides.filter_map(|side| Some((number(&side.name)?, side.index))).collect();
+        // A near side has an even number; removing one may remove its far side, too.
+        left.sort_unstable();
+        for (_, index) in &left {
+            device::delete(netlink, *index)?;
         }
-        Ok(removed)
+        Ok(left.into_iter().map(|(number, _)| number / 2).collect::<BTreeSet<_>>().len())
     }
 
-    fn find(netlink: &mut Netlink, near: &str, far: &str) -> io::Result<Self> {
-        let all = device::all(netlink)?;
-        let index = |name| all.iter().find(|device| device.name == name).map(|device| device.index);
-        let (Some(near_index), Some(far_index)) = (index(near), index(far)) else {
-            return Err(io::ErrorKind::NotFound.into());
-        };
-        Ok(Self { near: near_index, far: far_index, name: near.to_owned() })
-    }
-
-    /// Disables offloads on the near side and addresses on both, and sets both up.
-    fn set_up(&self, netlink: &mut Netlink, leads_to: &str) -> io::Result<()> {
-        for offload in [Offload::TcpSegmentation, Offload::Segmentation, Offload::SendChecksum] {
-            ethtool::switch_off(&self.name, offload)?;
-        }
-        let alias = format!("inband: INT for what leaves by {leads_to}");
-        for side in [self.near, self.far] {
-            let message = Message::new(SET_LINK, 0, &link(side, UP | NO_ARP))
-                .attribute(ALIAS, alias.as_bytes())
-                .nested(AF_SPEC, |spec| {
-                    spec.nested(AF_INET6, |inet6| inet6.attribute(ADDR_GEN_MODE, &[ADDR_GEN_NONE]))
-                });
-            netlink.change(message)?;
-        }
-        self.await_operational(netlink)
-    }
-
-    /// Waits until the kernel accepts packets on the near side; on a busy machine that takes a while. Where
-    /// it takes longer, packets go without INT meanwhile, counted as `shim_down`.
-    fn await_operational(&self, netlink: &mut Netlink) -> io::Result<()> {
-        if !device::await_operational(netlink, &[self.near], MAX_WAIT)? {
-            return Ok(());
-        }
-        // The kernel starts its queue next, under a lock that every change waits for.
-        netlink.change(Message::new(SET_LINK, 0, &link(self.near, UP | NO_ARP)))
+    /// Waits until the bridge forwards by its port; on a busy machine that takes a while. Where it takes
+    /// longer, packets go without INT meanwhile, counted as `shim_down`.
+    fn await_operational(self, netlink: &mut Netlink) -> io::Result<()> {
+        device::await_operational(netlink, &[self.near, self.far], MAX_WAIT).map(drop)
     }
 }
 
-/// Whether `device` is one side of a shim.
+/// Whether `device` is one of a shim's.
 pub(crate) fn is_shim(device: &Device) -> bool {
     device.address.starts_with(&MARK)
 }
 
-/// Removes the shim whose near side has the interface index `near`; that it is gone is no error.
-///
-/// # Errors
-/// An error of the kernel.
-pub(crate) fn remove(netlink: &mut Netlink, near: u32) -> io::Result<()> {
-    match netlink.change(Message::new(DELETE_LINK, 0, &link(near, 0))) {
-        Err(error) if error.raw_os_error() == Some(libc::ENODEV) => Ok(()),
-        other => other,
+impl Names {
+    fn new(prefix: &str, number: u32) -> Self {
+        let [near, far] = [0, 1].map(|side| format!("{prefix}{}", 2 * number + side));
+        let end = format!("{far}e");
+        Self { near, far, end }
+    }
+
+    /// The request for the bridge. It neither learns addresses, since nothing arrives, nor queries groups.
+    fn bridge(&self) -> Message {
+        side(Message::new(NEW_LINK, CREATE, &link(0, 0)), &self.near, 0, SHIM_MTU).nested(LINK_INFO, |info| {
+            info.attribute(INFO_KIND, b"bridge")
+                .nested(INFO_DATA, |data| data.attribute(MULTICAST_SNOOPING, &[0]))
+        })
+    }
+
+    /// The request for the pair of devices whose one is the bridge's port.
+    fn pair(&self) -> Message {
+        side(Message::new(NEW_LINK, CREATE, &link(0, 0)), &self.far, 1, SHIM_MTU).nested(LINK_INFO, |info| {
+            info.attribute(INFO_KIND, b"veth").nested(INFO_DATA, |data| {
+                data.nested(VETH_PEER, |peer| side(peer.bytes(&link(0, 0)), &self.end, 2, END_MTU))
+            })
+        })
     }
 }
 
-/// The request for a pair of devices.
-fn pair(near: &str, far: &str) -> Message {
+/// Adds the name, the MTU and the address of a device of a shim.
+fn side(message: Message, name: &str, number: u8, mtu: u32) -> Message {
     let [a, b, c, d] = MARK;
-    let side = |message: Message, name: &str, number: u8| {
-        message
-            .attribute(NAME, &[name.as_bytes(), &[0]].concat())
-            .attribute(MTU, &SHIM_MTU.to_ne_bytes())
-            .attribute(ADDRESS, &[a, b, c, d, 0, number])
-    };
-    side(Message::new(NEW_LINK, CREATE, &link(0, 0)), near, 0).nested(LINK_INFO, |info| {
-        info.attribute(INFO_KIND, b"veth")
-            .nested(INFO_DATA, |data| data.nested(VETH_PEER, |peer| side(peer.bytes(&link(0, 0)), far, 1)))
-    })
+    message
+        .attribute(NAME, &[name.as_bytes(), &[0]].concat())
+        .attribute(MTU, &mtu.to_ne_bytes())
+        .attribute(ADDRESS, &[a, b, c, d, 0, number])
+}
+
+/// No IPv6 addresses, which the kernel would announce.
+fn without_addresses(spec: Message) -> Message {
+    spec.nested(AF_INET6, |inet6| inet6.attribute(ADDR_GEN_MODE, &[ADDR_GEN_NONE]))
 }
 
 fn remove_by_name(netlink: &mut Netlink, name: &str) -> io::Result<()> {

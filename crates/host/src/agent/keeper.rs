@@ -13,6 +13,7 @@ use crate::pins::Pins;
 use crate::programs::{Program, Programs};
 use crate::rules::MappedPrefix;
 use crate::settings::HostSection;
+use crate::shim::Shim;
 
 /// The keeper of the sinks.
 #[derive(Debug, Default)]
@@ -120,7 +121,7 @@ impl Keeper {
     }
 
     /// Passes the guard the shim of `device` to remove; without a guard the next agent removes it.
-    pub(super) fn remove_shim(&self, device: u32, shim: u32) -> Result<(), HostError> {
+    pub(super) fn remove_shim(&self, device: u32, shim: Shim) -> Result<(), HostError> {
         self.guard.as_ref().map_or(Ok(()), |guard| guard.remove_shim(device, shim))
     }
 

@@ -114,7 +114,7 @@ impl Losses {
             self.next_counts = now + COUNTS_NS;
             self.look_around()?;
             self.drops.believe(senders())?;
-            self.drops.set_shims(self.own, ports.iter().filter_map(Port::shim_far).collect())?;
+            self.drops.set_devices(self.own, ports.iter().map(|port| port.device.index).collect())?;
             let counts = self.drops.take_counts()?;
             self.tell(&counts, engine, &ids);
         }

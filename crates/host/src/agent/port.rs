@@ -64,10 +64,9 @@ impl Port {
     fn open_shim(&mut self, plan: &Plan, kernel: &mut Kernel) -> Result<(), HostError> {
         let device = self.device.index;
         let shim = Shim::create(&mut kernel.netlink, &plan.shim, &self.device.name)?;
-        let (near, far) = (shim.near, shim.far);
         self.shim = Some(shim);
-        kernel.keeper.remove_shim(device, near)?;
-        let source = self.source.insert(last_to_close(kernel.programs.attach(Program::Source, far)?)?);
+        kernel.keeper.remove_shim(device, shim)?;
+        let source = self.source.insert(last_to_close(kernel.programs.attach(Program::Source, shim.far)?)?);
         kernel.keeper.hold(device, source.as_fd())?;
         self.configure(plan, &mut kernel.programs)
     }
@@ -75,8 +74,8 @@ impl Port {
     /// Passes a new guard the device's links and shim.
     pub(super) fn hold(&self, keeper: &Keeper) -> Result<(), HostError> {
         let device = self.device.index;
-        if let Some(shim) = &self.shim {
-            keeper.remove_shim(device, shim.near)?;
+        if let Some(shim) = self.shim {
+            keeper.remove_shim(device, shim)?;
         }
         self.sink.iter().chain(&self.source).try_for_each(|link| keeper.hold(device, link.as_fd()))
     }
@@ -128,24 +127,22 @@ impl Port {
     /// Replaces a shim that was removed or set down from outside; the sink stays.
     pub(super) fn renew_shim(&mut self, plan: &Plan, kernel: &mut Kernel) -> Result<(), HostError> {
         self.source = None;
-        if let Some(shim) = self.shim.take() {
-            let name = format!("remove the shim {}", shim.name);
-            shim.remove(&mut kernel.netlink).map_err(|reason| HostError::system(name, reason))?;
-            kernel.programs.forget_config(shim.far)?;
-        }
+        self.remove_shim(kernel)?;
         // Until the new one is up, packets pass without INT.
         self.configure(plan, &mut kernel.programs)?;
         self.open_shim(plan, kernel)
     }
 
-    /// Whether the interface index is one of this port's shim.
-    pub(super) fn is_shim(&self, interface: u32) -> bool {
-        self.shim.as_ref().is_some_and(|shim| shim.near == interface || shim.far == interface)
+    fn remove_shim(&mut self, kernel: &mut Kernel) -> Result<(), HostError> {
+        let Some(shim) = self.shim.take() else { return Ok(()) };
+        let name = || format!("remove the shim of {}", self.device.name);
+        shim.remove(&mut kernel.netlink).map_err(|reason| HostError::system(name(), reason))?;
+        kernel.programs.forget_config(shim.far)
     }
 
-    /// The interface index of the side of its shim where INT is started.
-    pub(super) fn shim_far(&self) -> Option<u32> {
-        self.shim.as_ref().map(|shim| shim.far)
+    /// Whether the interface index is one of this port's shim.
+    pub(super) fn is_shim(&self, interface: u32) -> bool {
+        self.shim.is_some_and(|shim| shim.near == interface || shim.far == interface)
     }
 
     /// Stops starting INT.
@@ -167,11 +164,7 @@ impl Port {
     pub(super) fn retire(mut self, until: u64, kernel: &mut Kernel) -> Result<RetiredSink, HostError> {
         self.close_source();
         self.source = None;
-        if let Some(shim) = self.shim.take() {
-            let name = format!("remove the shim {}", shim.name);
-            shim.remove(&mut kernel.netlink).map_err(|reason| HostError::system(name, reason))?;
-            kernel.programs.forget_config(shim.far)?;
-        }
+        self.remove_shim(kernel)?;
         Ok(RetiredSink { device: self.device.index, until, sink: self.sink.take() })
     }
 }

@@ -7,15 +7,12 @@
 #include "slices.h"
 
 /*
- * How long datagrams of a flow continue to follow those that are split, nanoseconds. On a busy processor both
- * wait in its backlog behind other packets, once in front of the shim and once behind it.
+ * How long datagrams of a flow continue to follow those that are split, nanoseconds.
+ * Behind the shim, these wait in the processor's backlog behind other packets.
  */
 #define APART_NS 100000000LL
 /* The same in kernel ticks, at least: reading the number of the tick is cheap. */
 #define APART_TICKS 128
-
-/* In place of a handover: the packet has been in the shim, and comes in by its device again. */
-#define CAME_OUT 0xffffU
 
 /* The tick in which datagrams were last sent into a shim to be split. */
 struct {
@@ -61,7 +58,7 @@ static __always_inline int take_apart(struct __sk_buff *skb, const struct packet
 
 /* Whether an incoming datagram could overtake others of its flow in the shim; it follows them then. */
 static __always_inline int follows_apart(struct __sk_buff *skb, const struct packet *packet,
-					 const struct config *config)
+					 const struct config *config, int came_out)
 {
 	__u32 zero = 0;
 	const __u64 *tick = bpf_map_lookup_elem(&APART, &zero);
@@ -72,10 +69,8 @@ static __always_inline int follows_apart(struct __sk_buff *skb, const struct pac
 	if (packet->protocol != IPPROTO_UDP || !tick || !*tick || bpf_jiffies64() - *tick > APART_TICKS ||
 	    skb->ifindex == config->shim_out)
 		return 0;
-	if (skb->tc_index == CAME_OUT) {
-		skb->tc_index = 0;
+	if (came_out)
 		return 0;
-	}
 	flow_of(packet, &flow);
 	sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
 	now = bpf_ktime_get_ns();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "drops.h"
+#include "departed.h"
 #include "find.h"
 #include "flow.h"
 #include "lost.h"
@@ -17,6 +18,8 @@ struct place {
 	/* Interface indexes; 0: none. */
 	__u32 device;
 	__u32 ingress_device;
+	/* The device whose shim it has been in, modulo 16,384; 0: none. */
+	__u32 departed_from;
 	/* The packet's route as an error number; 0: no error. */
 	__u16 route_error;
 };
@@ -35,6 +38,7 @@ static __always_inline void read_place(const struct sk_buff *skb, struct place *
 
 	place->route_error = error_of(route);
 	place->ingress_device = BPF_CORE_READ(skb, skb_iif);
+	place->departed_from = departed_from(BPF_CORE_READ(skb, tc_index));
 	place->device = place->ingress_device;
 	place->namespace = namespace_of(device);
 	if (place->namespace) {

@@ -18,8 +18,8 @@
 #define MAX_NAMESPACES 256
 /* Maximum number of addresses and prefixes whose INT is believed: sources with a lease, and peers. */
 #define MAX_SENDERS (4096 + 32768)
-/* Maximum number of shims whose packets are this host's own. */
-#define MAX_SHIMS 1024
+/* Maximum number of devices by which packets leave in which this host has started INT. */
+#define MAX_DEVICES 1024
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -54,19 +54,19 @@ struct {
 	__type(value, __u32);
 } SENDERS SEC(".maps");
 
-/* A device in a network namespace. */
+/* A device in a network namespace: its interface index modulo 16,384. */
 struct seat {
 	__u32 namespace;
 	__u32 device;
 };
 
-/* The sides of shims where this host starts INT. */
+/* The devices by which packets leave in which this host has started INT. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAX_SHIMS);
+	__uint(max_entries, MAX_DEVICES);
 	__type(key, struct seat);
 	__type(value, __u32);
-} SHIMS SEC(".maps");
+} DEVICES SEC(".maps");
 
 /* A table without eviction: what it cannot hold is counted, so nothing is lost silently. */
 struct {
@@ -156,10 +156,10 @@ static __always_inline int ends_connection(const struct sock *socket, const stru
 /* Whether INT in the packet is this host's own, or of a host whose INT the sink removes. */
 static __always_inline int is_believed(const struct packet *packet, const struct place *place)
 {
-	struct seat came_from = { .namespace = place->namespace, .device = place->ingress_device };
+	struct seat leaves_by = { .namespace = place->namespace, .device = place->departed_from };
 	struct prefix source, destination;
 
-	if (bpf_map_lookup_elem(&SHIMS, &came_from))
+	if (place->departed_from && bpf_map_lookup_elem(&DEVICES, &leaves_by))
 		return 1;
 	addresses(packet, &source, &destination);
 	return bpf_map_lookup_elem(&SENDERS, &source) != 0;

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Values passed from `steer` to `source` with a packet, which the shim's virtual devices would lose. */
+/* Values passed from `steer` and `sink` to `source` with a packet. */
 #pragma once
 
+#include "departed.h"
 #include "packet.h"
 
 /* Maximum number of combinations; packets with further ones get no INT. */
 #define MAX_HANDOVERS 4096
 
+/* In place of a handover: the packet has been in the shim, and comes in by its device again. */
+#define CAME_OUT 0xffffU
 /* Why a packet is in the shim. */
 enum errand {
 	/* It is outgoing, and gets INT. */
 	GETS_INT,
-	/* It is outgoing without INT, and only follows one with INT. */
-	FOLLOWS,
 	/* It is incoming, and is to be split. */
 	COMES_IN,
 };
 
 /* Values shared by many packets; a packet refers to them by an index in `tc_index`. */
 struct handover {
-	/* As the application or a filter set it; traffic classes depend on it. */
-	__u32 priority;
 	/* The largest packet that may leave, bytes. */
 	__u32 mtu;
 	/* `enum errand`. */
@@ -72,7 +71,7 @@ static __always_inline __u32 place_of_handover(const struct handover *handover)
 /* Stores in the packet what `source` needs; returns 0 where that is not possible. */
 static __always_inline int hand_over(struct __sk_buff *skb, __u32 mtu, __u32 errand)
 {
-	struct handover handover = { .priority = skb->priority, .mtu = mtu, .errand = errand };
+	struct handover handover = { .mtu = mtu, .errand = errand };
 	__u32 place = place_of_handover(&handover);
 
 	if (!place)
@@ -82,8 +81,8 @@ static __always_inline int hand_over(struct __sk_buff *skb, __u32 mtu, __u32 err
 }
 
 /*
- * Restores what `steer` stored; a packet without, where there is no shim, has the
- * device's MTU, and keeps its priority. Returns why it is in the shim.
+ * Reads what `steer` stored; a packet without, where there is no shim,
+ * has the device's MTU. Returns why it is in the shim.
  */
 static __always_inline __u32 take_over(struct __sk_buff *skb, struct packet *packet, const struct config *config)
 {
@@ -94,7 +93,6 @@ static __always_inline __u32 take_over(struct __sk_buff *skb, struct packet *pac
 	if (!handover)
 		return GETS_INT;
 	skb->tc_index = 0;
-	skb->priority = handover->priority;
 	if (handover->mtu < packet->mtu)
 		packet->mtu = handover->mtu;
 	return handover->errand;

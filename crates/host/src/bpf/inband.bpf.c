@@ -116,7 +116,7 @@ static __always_inline int has_room(const struct __sk_buff *skb, const struct pa
 
 /* Whether a watched packet that begins a slice can have INT: 0, or why not. It has room for it then. */
 static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet, const struct config *config,
-				   const struct watched_flow *flow, const struct sliced_flow *sliced, __u64 now)
+				   const struct watched_flow *flow, __u64 now)
 {
 	int fault;
 
@@ -124,8 +124,6 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 		return AGENT_SILENT;
 	if (!shim_is_up(skb, config))
 		return SHIM_DOWN;
-	if (is_full(sliced, now))
-		return SHIM_FULL;
 	if (is_unanswered(skb))
 		return UNANSWERED;
 	if (is_timestamped(skb))
@@ -143,34 +141,19 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 }
 
 /* Stores in a packet that it gets INT behind the shim, where it arrives as segments: STEERED, or why not. */
-static __always_inline int steer_packet(struct __sk_buff *skb, const struct packet *packet,
-					struct sliced_flow *sliced, __u64 now)
+static __always_inline int steer_packet(struct __sk_buff *skb, const struct packet *packet, __u64 now)
 {
 	if (!hand_over(skb, packet->mtu, GETS_INT))
 		return NOT_STARTED_CLASS;
-	enter_shim(sliced, packets_of(skb, packet), now);
 	/* Removed when it leaves the shim; a time that is already set is the time to send. */
 	if (!skb->tstamp)
 		bpf_skb_set_tstamp(skb, now, BPF_SKB_TSTAMP_DELIVERY_MONO);
 	return STEERED;
 }
 
-/*
- * Whether a packet without INT follows those of its flow that are in the shim. It joins the far
- * side's backlog behind them, in one piece: as segments, one burst would overflow the backlog.
- */
-static __always_inline int follow(struct __sk_buff *skb, struct sliced_flow *sliced)
-{
-	if (!hand_over(skb, ~0U, FOLLOWS))
-		return 0;
-	follow_into_shim(sliced);
-	return 1;
-}
-
 /* The treatment of a watched packet: STEERED, or why not. */
 static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *packet,
-					 const struct config *config, const struct watched_flow *watched,
-					 int *follows)
+					 const struct config *config, const struct watched_flow *watched)
 {
 	struct sliced_flow *sliced;
 	struct flow flow;
@@ -190,19 +173,14 @@ static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *p
 	sliced = sliced_flow(&flow);
 	if (!sliced)
 		return NOT_STARTED_CLASS;
-	outcome = begins_slice(sliced, config, now) ? prepare(skb, packet, config, watched, sliced, now)
+	outcome = begins_slice(sliced, config, now) ? prepare(skb, packet, config, watched, now)
 						    : BETWEEN_SLICES;
-	if (!outcome) {
-		outcome = steer_packet(skb, packet, sliced, now);
-		if (outcome == STEERED) {
-			sliced->started = now;
-			sliced->is_due = 1;
-		}
-		return outcome;
+	if (!outcome)
+		outcome = steer_packet(skb, packet, now);
+	if (outcome == STEERED) {
+		sliced->started = now;
+		sliced->is_due = 1;
 	}
-	if (outcome != SHIM_DOWN && outcome != NO_ROOM && would_overtake(sliced, now) && shim_is_up(skb, config) &&
-	    !is_timestamped(skb))
-		*follows = follow(skb, sliced);
 	return outcome;
 }
 
@@ -215,11 +193,11 @@ int steer(struct __sk_buff *skb)
 	struct location location = {};
 	struct watched_flow flow;
 	__u32 packets = 1;
-	int outcome, follows = 0;
+	int outcome;
 
 	if (!config)
 		return TCX_NEXT;
-	if (config->shim_out && skb->ingress_ifindex == config->shim_out) {
+	if (skb->tc_index == departed_by(config->device)) {
 		note_queue(skb, config);
 		return TCX_NEXT;
 	}
@@ -235,7 +213,7 @@ int steer(struct __sk_buff *skb)
 			outcome = NOT_WATCHED;
 		} else {
 			note_queue(skb, config);
-			outcome = judge_watched(skb, packet, config, &flow, &follows);
+			outcome = judge_watched(skb, packet, config, &flow);
 			packets = packets_of(skb, packet);
 			count_watched(packet, packets);
 		}
@@ -245,9 +223,7 @@ int steer(struct __sk_buff *skb)
 		return bpf_redirect(config->shim_in, 0);
 	}
 	conclude(skb, packet, config, outcome, packets);
-	if (outcome == NO_ROOM)
-		return TC_ACT_SHOT;
-	return follows ? bpf_redirect(config->shim_out, BPF_F_INGRESS) : TCX_NEXT;
+	return outcome == NO_ROOM ? TC_ACT_SHOT : TCX_NEXT;
 }
 
 /* When the packet entered the shim, of the monotonic clock; `now` where that is unknown. */
@@ -343,12 +319,15 @@ VERIFIED_ONCE int receive(struct __sk_buff *skb)
 {
 	struct config *config = configuration(skb);
 	struct packet *packet = packet_at_hand();
-	int outcome;
+	int outcome, came_out = skb->tc_index == CAME_OUT;
 
+	/* What a packet brings with it is of the host or container it comes from. */
+	if (skb->tc_index)
+		skb->tc_index = 0;
 	if (!config || !packet)
 		return TCX_NEXT;
 	outcome = read_packet(skb, packet);
-	if (!outcome && follows_apart(skb, packet, config))
+	if (!outcome && follows_apart(skb, packet, config, came_out))
 		outcome = TAKEN_APART;
 	else if (!outcome)
 		outcome = judge_incoming(skb, packet, config);
@@ -373,8 +352,8 @@ VERIFIED_ONCE int come_out(struct __sk_buff *skb)
 	return bpf_redirect(config->device, BPF_F_INGRESS);
 }
 
-/* Starts INT in an outgoing packet, unless it only follows another; returns a verdict. */
-VERIFIED_ONCE int depart(struct __sk_buff *skb, __u32 errand)
+/* Starts INT in an outgoing packet; returns a verdict. */
+VERIFIED_ONCE int depart(struct __sk_buff *skb)
 {
 	struct config *config = configuration(skb);
 	struct packet *packet = packet_at_hand();
@@ -397,14 +376,14 @@ VERIFIED_ONCE int depart(struct __sk_buff *skb, __u32 errand)
 		bytes = packet->end - L3;
 		flow_of(packet, &flow);
 		sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
-		starts = leave_shim(sliced, flow.protocol, config, errand == FOLLOWS, now);
+		starts = is_due(sliced, flow.protocol, config);
 		if (carries_int(skb, packet, config, &location))
 			outcome = ALREADY_INT;
 		/* Only packets that `steer` found on the watchlist enter a shim. */
 		else if (!config->shim_out && !is_watched(packet))
 			outcome = NOT_WATCHED;
 		else if (!starts)
-			outcome = FOLLOWED;
+			outcome = BETWEEN_SLICES;
 		else if (skb->gso_size)
 			outcome = SEGMENTS;
 		else {
@@ -418,11 +397,12 @@ VERIFIED_ONCE int depart(struct __sk_buff *skb, __u32 errand)
 		if (sliced)
 			__sync_fetch_and_add(&sliced->with_int, 1);
 	}
-	conclude(skb, packet, config, outcome, outcome == FOLLOWED ? packets_of(skb, packet) : 1);
+	conclude(skb, packet, config, outcome, 1);
+	skb->tc_index = departed_by(config->device);
 	return bpf_redirect(config->device, 0);
 }
 
-/* Ingress of the shim's far side: every watched packet, one segment each, and packets to be split. */
+/* Egress of the shim's far side: every watched packet, one segment each, and packets to be split. */
 SEC("classifier")
 int source(struct __sk_buff *skb)
 {
@@ -433,12 +413,12 @@ int source(struct __sk_buff *skb)
 	if (!config || !packet)
 		return TCX_NEXT;
 	/* The kernel and other programs may send into a shim, too: that is not of the device. */
-	if (config->shim_out && !skb->tc_index) {
+	if (config->shim_out && (!skb->tc_index || skb->tc_index >= MAX_HANDOVERS)) {
 		count(NOT_STEERED);
 		return TC_ACT_SHOT;
 	}
 	errand = take_over(skb, packet, config);
-	return errand == COMES_IN ? come_out(skb) : depart(skb, errand);
+	return errand == COMES_IN ? come_out(skb) : depart(skb);
 }
 
 /* Ingress of the device that leads out of the domain. */

@@ -108,6 +108,7 @@ struct sk_buff {
 	struct sock *sk;
 	unsigned long _skb_refdst;
 	int skb_iif;
+	__u16 tc_index;
 	__be16 protocol;
 	__u16 network_header;
 	unsigned int tail;

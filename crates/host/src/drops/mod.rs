@@ -54,8 +54,8 @@ pub struct Drops {
     namespaces: BTreeSet<Namespace>,
     /// The hosts whose INT is believed.
     senders: BTreeSet<MappedPrefix>,
-    /// The devices where this host starts INT.
-    shims: BTreeSet<u32>,
+    /// The devices by which packets leave in which this host has started INT.
+    devices: BTreeSet<u32>,
     settings: abi::Settings,
     link: Option<RawTracePointLinkId>,
 }
@@ -64,8 +64,10 @@ static OBJECT: &[u8] = include_bytes_aligned!("../bpf/drops.bpf.o");
 
 const PROGRAM: &str = "dropped";
 const TRACEPOINT: &str = "kfree_skb";
-/// The size of the table of shims; dropped packets of further ones are not reported.
-const MAX_SHIMS: usize = 1024;
+/// The size of the table of devices; dropped packets with INT that leave by further ones are not reported.
+const MAX_DEVICES: usize = 1024;
+/// The part of an interface index that packets carry (`DEPARTED_BY`).
+const DEPARTED_BY: u32 = 0x3fff;
 
 impl Drops {
     /// Loads the program for the watchlist of `host` and drops in `namespaces`; it does not run yet. INT of
@@ -90,7 +92,7 @@ impl Drops {
             codes: Codes::default(),
             namespaces: BTreeSet::new(),
             senders: BTreeSet::new(),
-            shims: BTreeSet::new(),
+            devices: BTreeSet::new(),
             settings: abi::Settings::default(),
             link: None,
         };
@@ -163,17 +165,22 @@ impl Drops {
         change(&mut self.senders, senders, set).map_err(fault)
     }
 
-    /// Takes packets that came from the devices `shims` of `namespace` for this host's own.
-    pub(crate) fn set_shims(&mut self, namespace: Namespace, shims: BTreeSet<u32>) -> Result<(), HostError> {
-        let name = "SHIMS";
+    /// Believes INT that was started in packets that leave by the devices `leads_out` of `namespace`.
+    pub(crate) fn set_devices(
+        &mut self,
+        namespace: Namespace,
+        leads_out: BTreeSet<u32>,
+    ) -> Result<(), HostError> {
+        let name = "DEVICES";
         let fault = |reason| HostError::Map { name, reason };
         let map = maps::map(&mut self.ebpf, name)?;
         let mut known: HashMap<_, [u32; 2], u32> = HashMap::try_from(map).map_err(fault)?;
-        let set = |shim: &u32, is_there| match is_there {
-            true => known.insert([namespace.0, *shim], 1, 0),
-            false => maps::absent_or(known.remove(&[namespace.0, *shim])),
+        let set = |device: &u32, is_there| match is_there {
+            true => known.insert([namespace.0, *device], 1, 0),
+            false => maps::absent_or(known.remove(&[namespace.0, *device])),
         };
-        change(&mut self.shims, shims.into_iter().take(MAX_SHIMS).collect(), set).map_err(fault)
+        let carried = leads_out.into_iter().map(|device| device & DEPARTED_BY).take(MAX_DEVICES).collect();
+        change(&mut self.devices, carried, set).map_err(fault)
     }
 
     /// Takes the oldest pending packet.

@@ -10,13 +10,15 @@ use rustix::net::{
     SendFlags, recvmsg, sendmsg,
 };
 
+use crate::shim::Shim;
+
 /// A message of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {
     /// Hold the attached link.
     Hold { device: u32 },
     /// Remove this shim after the agent's death.
-    RemoveShim { device: u32, shim: u32 },
+    RemoveShim { device: u32, shim: Shim },
     /// Release what belongs to this device.
     Forget { device: u32 },
     /// Hold links for this time after the agent's death.
@@ -25,31 +27,32 @@ pub(super) enum Message {
     Dismiss,
 }
 
-/// The kind, and one or two numbers.
-const MESSAGE_BYTES: usize = 9;
+/// The kind, a device, and one number of 64 bits or two of 32.
+const MESSAGE_BYTES: usize = 13;
 
 impl Message {
     pub(super) fn to_bytes(self) -> [u8; MESSAGE_BYTES] {
-        let (kind, number) = match self {
-            Self::Hold { device } => (1, u64::from(device)),
-            Self::RemoveShim { device, shim } => (2, u64::from(device) << 32 | u64::from(shim)),
-            Self::Forget { device } => (3, u64::from(device)),
-            Self::Linger { linger_ns } => (4, linger_ns),
-            Self::Dismiss => (5, 0),
+        let (kind, device, number) = match self {
+            Self::Hold { device } => (1, device, 0),
+            Self::RemoveShim { device, shim } => (2, device, u64::from(shim.near) << 32 | u64::from(shim.far)),
+            Self::Forget { device } => (3, device, 0),
+            Self::Linger { linger_ns } => (4, 0, linger_ns),
+            Self::Dismiss => (5, 0, 0),
         };
-        let [a, b, c, d, e, f, g, h] = number.to_ne_bytes();
-        [kind, a, b, c, d, e, f, g, h]
+        let ([a, b, c, d], [e, f, g, h, i, j, k, l]) = (device.to_ne_bytes(), number.to_ne_bytes());
+        [kind, a, b, c, d, e, f, g, h, i, j, k, l]
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (kind, number) = bytes.split_first()?;
-        let number = u64::from_ne_bytes(number.try_into().ok()?);
-        let [high, low] =
+        let (kind, rest) = bytes.split_first()?;
+        let (device, number) = rest.split_first_chunk()?;
+        let (device, number) = (u32::from_ne_bytes(*device), u64::from_ne_bytes(number.try_into().ok()?));
+        let [near, far] =
             [number >> 32, number & 0xffff_ffff].map(|half| u32::try_from(half).unwrap_or_default());
         match kind {
-            1 => Some(Self::Hold { device: low }),
-            2 => Some(Self::RemoveShim { device: high, shim: low }),
-            3 => Some(Self::Forget { device: low }),
+            1 => Some(Self::Hold { device }),
+            2 => Some(Self::RemoveShim { device, shim: Shim { near, far } }),
+            3 => Some(Self::Forget { device }),
             4 => Some(Self::Linger { linger_ns: number }),
             5 => Some(Self::Dismiss),
             _ => None,

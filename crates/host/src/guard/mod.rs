@@ -14,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use crate::error::HostError;
+use crate::shim::Shim;
 use message::{Message, send};
 
 pub use watch::run as keep_watch;
@@ -63,7 +64,7 @@ impl Guard {
     ///
     /// # Errors
     /// The guard is gone.
-    pub(crate) fn remove_shim(&self, device: u32, shim: u32) -> Result<(), HostError> {
+    pub(crate) fn remove_shim(&self, device: u32, shim: Shim) -> Result<(), HostError> {
         self.tell(Message::RemoveShim { device, shim }, None)
     }
 

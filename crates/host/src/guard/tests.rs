@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::message::{Message, receive, send};
+use crate::shim::Shim;
 
 #[test]
 fn messages_and_their_descriptors_arrive_in_order_and_the_end_is_seen() {
@@ -13,7 +14,7 @@ fn messages_and_their_descriptors_arrive_in_order_and_the_end_is_seen() {
     let file = std::fs::File::open("/dev/null").unwrap();
     let messages = [
         Message::Linger { linger_ns: u64::MAX },
-        Message::RemoveShim { device: 7, shim: u32::MAX },
+        Message::RemoveShim { device: 7, shim: Shim { near: u32::MAX, far: 9 } },
         Message::Forget { device: u32::MAX },
         Message::Dismiss,
     ];

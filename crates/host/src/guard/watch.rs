@@ -11,15 +11,15 @@ use inband_linux::netlink::Netlink;
 use rustix::io::Errno;
 
 use super::message::{Message, receive};
-use crate::shim;
+use crate::shim::Shim;
 
 /// What the guard holds.
 #[derive(Debug, Default)]
 struct Held {
     /// By device: links, which detach when they are dropped.
     links: HashMap<u32, Vec<OwnedFd>>,
-    /// By device: the near side of its shim.
-    shims: HashMap<u32, u32>,
+    /// By device: its shim.
+    shims: HashMap<u32, Shim>,
     linger: Duration,
 }
 
@@ -81,7 +81,7 @@ fn wind_up(held: Held) -> io::Result<()> {
     let Held { links, shims, linger } = held;
     thread::sleep(DRAIN);
     let mut netlink = Netlink::open()?;
-    let removed = shims.values().map(|near| shim::remove(&mut netlink, *near)).fold(Ok(()), io::Result::and);
+    let removed = shims.values().map(|shim| shim.remove(&mut netlink)).fold(Ok(()), io::Result::and);
     if !links.is_empty() {
         thread::sleep(linger);
     }

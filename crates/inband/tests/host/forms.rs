@@ -167,11 +167,8 @@ fn assert_counted(a: &Value, b: &Value, domain: &Domain) {
         // A checksum field of 0xffff could not be restored; one segment in 65,536 has it by chance.
         let ambiguous = sender["outcomes"]["not_started_checksum"].as_u64().unwrap();
         assert!(ambiguous < started / 100, "{sender}");
-        // On a busy processor more packets may wait in the shim than INT is started in.
-        let crowded = sender["outcomes"]["shim_full"].as_u64().unwrap();
-        assert!(crowded < started / 10, "{sender}");
         assert_eq!(
-            sender["watched"]["int_packets"].as_u64().unwrap() + not_carried + full + ambiguous + crowded,
+            sender["watched"]["int_packets"].as_u64().unwrap() + not_carried + full + ambiguous,
             watched,
             "{sender}"
         );

@@ -105,7 +105,7 @@ fn devices_may_come_and_go() {
     let Some(mut a) = Agent::start(&world, Place::A, &domain) else { return };
     let before = world.links(Place::A);
 
-    world.ip(Place::A, "link add extra7 type veth peer name other7");
+    world.ip(Place::A, "link add extra7 index 99 type veth peer name other7");
     assert_eq!(a.next_message(), "INT on extra7\n");
     assert!(world.links(Place::A).contains("int2"), "{}", world.links(Place::A));
     world.ip(Place::A, "link del extra7");
@@ -245,7 +245,8 @@ fn what_others_send_into_a_shim_does_not_leave_it() {
     await_status(&world, Place::A, has_more("not_steered", 4));
 
     let outcomes = &a.stop()["outcomes"];
-    assert_eq!((&outcomes["not_steered"], &outcomes["started"]), (&5.into(), &0.into()), "{outcomes}");
+    // The kernel itself may send something, too.
+    assert!(outcomes["not_steered"].as_u64() >= Some(5) && outcomes["started"] == 0, "{outcomes}");
 }
 
 #[test]
@@ -254,7 +255,7 @@ fn an_agent_without_its_guard_starts_another() {
     let domain = Domain::new("dscp", "md").with_devices("ab\", \"extra*");
     let before = world.links(Place::A);
     let Some(mut a) = Agent::start(&world, Place::A, &domain) else { return };
-    world.ip(Place::A, "link add extra7 type veth peer name other7");
+    world.ip(Place::A, "link add extra7 index 99 type veth peer name other7");
     assert_eq!(a.next_message(), "INT on extra7\n");
     let agent = a.id().to_string();
     let children = std::fs::read_to_string(format!("/proc/{agent}/task/{agent}/children")).unwrap();

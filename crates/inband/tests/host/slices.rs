@@ -165,7 +165,7 @@ fn super_packets_in_a_tunnel_get_no_int() {
     let (a, b) = (a.stop(), b.stop());
     assert!(count(&a, "not_carried") > 300, "TCP makes super-packets: {a}");
     assert!(count(&a, "started") > 0, "{a}");
-    for fault in ["shim_full", "segments", "malformed"] {
+    for fault in ["segments", "malformed"] {
         assert_eq!(count(&a, fault) + count(&b, fault), 0, "{fault}: {a} {b}");
     }
 }
@@ -198,9 +198,18 @@ fn no_packet_of_a_flow_overtakes_another() {
 }
 
 #[test]
-fn few_packets_of_a_flow_change_places_when_its_sender_moves_on_a_busy_host() {
+fn no_packets_of_a_flow_change_places_when_its_sender_moves_on_a_busy_host() {
+    keep_order_while_moving(&slices(200));
+}
+
+#[test]
+fn nor_do_they_where_all_have_int() {
+    keep_order_while_moving(&Domain { coverage: "all", ..Domain::new("dscp", "md") });
+}
+
+fn keep_order_while_moving(domain: &Domain) {
     let Some(world) = World::new(Offloads::On) else { return };
-    let Some((a, b)) = agents(&world, &slices(200)) else { return };
+    let Some((a, b)) = agents(&world, domain) else { return };
     let (at_a, at_b) = udp_pair(&world, A4, B4);
     set_socket_recv_buffer_size_force(&at_b, 64 << 20).unwrap();
     let others: Vec<_> = processors().into_iter().map(|cpu| (cpu, udp_pair(&world, A4, B4))).collect();
@@ -236,9 +245,8 @@ fn few_packets_of_a_flow_change_places_when_its_sender_moves_on_a_busy_host() {
     assert!(numbers.len() > 1_000, "{} arrived", numbers.len());
     let overtaken = numbers.windows(2).filter(|pair| pair[0] > pair[1]).count();
     let (a, b) = (a.stop(), b.stop());
-    assert!(count(&a, "followed") > 100, "{a}");
-    // A packet that follows another is queued behind it on the processor that sends it.
-    assert!(overtaken < numbers.len() / 1_000, "{overtaken} of {}: {a} {b}", numbers.len());
+    assert!(count(&a, "started") > 100, "{a}");
+    assert_eq!(overtaken, 0, "of {}: {a} {b}", numbers.len());
 }
 
 /// The processors that this thread may run on.
