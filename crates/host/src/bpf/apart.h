@@ -28,7 +28,7 @@ static __always_inline int enter_apart(struct __sk_buff *skb, struct sliced_flow
 	__u32 zero = 0;
 	__u64 *tick = bpf_map_lookup_elem(&APART, &zero);
 
-	if (!tick || !hand_over(skb, ~0U, COMES_IN))
+	if (!tick || !hand_over(skb, ~0U, COMES_IN, 0))
 		return 0;
 	*tick = bpf_jiffies64();
 	sliced->entered = now;

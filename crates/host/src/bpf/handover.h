@@ -14,6 +14,8 @@
 enum errand {
 	/* It is outgoing, and gets INT. */
 	GETS_INT,
+	/* It is a copy of an outgoing super-packet whose first segment gets INT. */
+	FIRST_GETS_INT,
 	/* It is incoming, and is to be split. */
 	COMES_IN,
 };
@@ -24,6 +26,8 @@ struct handover {
 	__u32 mtu;
 	/* `enum errand`. */
 	__u32 errand;
+	/* Bytes of payload of the first segment, if that is the errand. */
+	__u32 first;
 };
 
 /* The index of each combination in `HANDOVERS`. */
@@ -69,9 +73,9 @@ static __always_inline __u32 place_of_handover(const struct handover *handover)
 }
 
 /* Stores in the packet what `source` needs; returns 0 where that is not possible. */
-static __always_inline int hand_over(struct __sk_buff *skb, __u32 mtu, __u32 errand)
+static __always_inline int hand_over(struct __sk_buff *skb, __u32 mtu, __u32 errand, __u32 first)
 {
-	struct handover handover = { .mtu = mtu, .errand = errand };
+	struct handover handover = { .mtu = mtu, .errand = errand, .first = first };
 	__u32 place = place_of_handover(&handover);
 
 	if (!place)
@@ -84,7 +88,8 @@ static __always_inline int hand_over(struct __sk_buff *skb, __u32 mtu, __u32 err
  * Reads what `steer` stored; a packet without, where there is no shim,
  * has the device's MTU. Returns why it is in the shim.
  */
-static __always_inline __u32 take_over(struct __sk_buff *skb, struct packet *packet, const struct config *config)
+static __always_inline __u32 take_over(struct __sk_buff *skb, struct packet *packet, const struct config *config,
+				       __u32 *first)
 {
 	__u32 place = skb->tc_index;
 	const struct handover *handover = place ? bpf_map_lookup_elem(&HANDOVERS, &place) : 0;
@@ -95,5 +100,6 @@ static __always_inline __u32 take_over(struct __sk_buff *skb, struct packet *pac
 	skb->tc_index = 0;
 	if (handover->mtu < packet->mtu)
 		packet->mtu = handover->mtu;
+	*first = handover->first;
 	return handover->errand;
 }

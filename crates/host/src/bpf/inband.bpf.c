@@ -16,6 +16,7 @@
 #include "cut.h"
 #include "events.h"
 #include "find.h"
+#include "first.h"
 #include "handover.h"
 #include "load.h"
 #include "path_mtu.h"
@@ -114,9 +115,12 @@ static __always_inline int has_room(const struct __sk_buff *skb, const struct pa
 	return fits(packet, &least, end);
 }
 
-/* Whether a watched packet that begins a slice can have INT: 0, or why not. It has room for it then. */
+/*
+ * Whether a watched packet that begins a slice can have INT: 0, or why not. It has room
+ * for it then, or its first segment has, of `*first` bytes, if that gets INT alone.
+ */
 static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet, const struct config *config,
-				   const struct watched_flow *flow, __u64 now)
+				   const struct watched_flow *flow, __u64 now, __u32 *first)
 {
 	int fault;
 
@@ -134,16 +138,19 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 	lower_to(&packet->mtu, packet->proven_mtu);
 	if (may_be_cut(packet) && packet->mtu > MIN_MTU_IPV4)
 		packet->mtu = MIN_MTU_IPV4;
+	*first = size_of_first(skb, packet, config);
+	if (*first)
+		return 0;
 	fault = cut_segments(skb, packet, config);
 	if (fault)
 		return fault;
 	return has_room(skb, packet, config) ? 0 : NOT_STARTED_MTU;
 }
 
-/* Stores in a packet that it gets INT behind the shim, where it arrives as segments: STEERED, or why not. */
-static __always_inline int steer_packet(struct __sk_buff *skb, const struct packet *packet, __u64 now)
+/* Stores in a packet that it gets INT behind the shim, or its first segment does: STEERED, or why not. */
+static __always_inline int steer_packet(struct __sk_buff *skb, const struct packet *packet, __u32 first, __u64 now)
 {
-	if (!hand_over(skb, packet->mtu, GETS_INT))
+	if (!hand_over(skb, packet->mtu, first ? FIRST_GETS_INT : GETS_INT, first))
 		return NOT_STARTED_CLASS;
 	/* Removed when it leaves the shim; a time that is already set is the time to send. */
 	if (!skb->tstamp)
@@ -151,9 +158,46 @@ static __always_inline int steer_packet(struct __sk_buff *skb, const struct pack
 	return STEERED;
 }
 
+/* Whether the first segment that was sent into the shim has left it; no other packet of the flow can be inside. */
+static __always_inline int has_left(const struct packet *packet)
+{
+	const struct sliced_flow *sliced;
+	struct flow flow;
+
+	flow_of(packet, &flow);
+	sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
+	return sliced && !sliced->is_due;
+}
+
+/* Sends the first segment of a super-packet with INT; the others follow as one packet without. Returns a verdict. */
+VERIFIED_ONCE int send_first(struct __sk_buff *skb, __u32 first, __u64 time)
+{
+	struct config *config = configuration(skb);
+	struct packet *packet = packet_at_hand();
+	int outcome = BETWEEN_SLICES;
+
+	if (!config || !packet)
+		return TCX_NEXT;
+	bpf_clone_redirect(skb, config->shim_out, 0);
+	/* It has left by now. The programs on its way have used the same memory. */
+	config = configuration(skb);
+	skb->tc_index = 0;
+	bpf_skb_set_tstamp(skb, time, time ? BPF_SKB_TSTAMP_DELIVERY_MONO : BPF_SKB_TSTAMP_UNSPEC);
+	if (!config || read_packet(skb, packet))
+		return TCX_NEXT;
+	if (has_left(packet))
+		/* Where that fails, the receiver gets the first segment twice. */
+		outcome = remove_first(skb, packet, first) == NO_ROOM ? NO_ROOM : BETWEEN_SLICES;
+	else
+		outcome = SHIM_DOWN;
+	conclude(skb, packet, config, outcome, packets_of(skb, packet));
+	return outcome == NO_ROOM ? TC_ACT_SHOT : TCX_NEXT;
+}
+
 /* The treatment of a watched packet: STEERED, or why not. */
 static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *packet,
-					 const struct config *config, const struct watched_flow *watched)
+					 const struct config *config, const struct watched_flow *watched,
+					 __u32 *first)
 {
 	struct sliced_flow *sliced;
 	struct flow flow;
@@ -173,10 +217,10 @@ static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *p
 	sliced = sliced_flow(&flow);
 	if (!sliced)
 		return NOT_STARTED_CLASS;
-	outcome = begins_slice(sliced, config, now) ? prepare(skb, packet, config, watched, now)
+	outcome = begins_slice(sliced, config, now) ? prepare(skb, packet, config, watched, now, first)
 						    : BETWEEN_SLICES;
 	if (!outcome)
-		outcome = steer_packet(skb, packet, now);
+		outcome = steer_packet(skb, packet, *first, now);
 	if (outcome == STEERED) {
 		sliced->started = now;
 		sliced->is_due = 1;
@@ -192,7 +236,8 @@ int steer(struct __sk_buff *skb)
 	struct packet *packet;
 	struct location location = {};
 	struct watched_flow flow;
-	__u32 packets = 1;
+	__u32 packets = 1, first = 0;
+	__u64 time;
 	int outcome;
 
 	if (!config)
@@ -204,6 +249,7 @@ int steer(struct __sk_buff *skb)
 	packet = packet_at_hand();
 	if (!packet)
 		return TCX_NEXT;
+	time = skb->tstamp;
 	outcome = read_packet(skb, packet);
 	if (!outcome) {
 		watched_flow(packet, &flow);
@@ -213,14 +259,14 @@ int steer(struct __sk_buff *skb)
 			outcome = NOT_WATCHED;
 		} else {
 			note_queue(skb, config);
-			outcome = judge_watched(skb, packet, config, &flow);
-			packets = packets_of(skb, packet);
+			outcome = judge_watched(skb, packet, config, &flow, &first);
+			packets = first ? packets_after(skb, packet, first) : packets_of(skb, packet);
 			count_watched(packet, packets);
 		}
 	}
 	if (outcome == STEERED) {
 		count(STEERED);
-		return bpf_redirect(config->shim_in, 0);
+		return first ? send_first(skb, first, time) : bpf_redirect(config->shim_in, 0);
 	}
 	conclude(skb, packet, config, outcome, packets);
 	return outcome == NO_ROOM ? TC_ACT_SHOT : TCX_NEXT;
@@ -376,7 +422,7 @@ VERIFIED_ONCE int depart(struct __sk_buff *skb)
 		bytes = packet->end - L3;
 		flow_of(packet, &flow);
 		sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
-		starts = is_due(sliced, flow.protocol, config);
+		starts = leave_shim(sliced, flow.protocol, config);
 		if (carries_int(skb, packet, config, &location))
 			outcome = ALREADY_INT;
 		/* Only packets that `steer` found on the watchlist enter a shim. */
@@ -402,13 +448,24 @@ VERIFIED_ONCE int depart(struct __sk_buff *skb)
 	return bpf_redirect(config->device, 0);
 }
 
+/* Makes a copy of a super-packet its first segment, and sends it into the shim again; returns a verdict. */
+VERIFIED_ONCE int become_first(struct __sk_buff *skb, __u32 first)
+{
+	const struct config *config = configuration(skb);
+	struct packet *packet = packet_at_hand();
+
+	if (!config || !packet || keep_first(skb, packet, first) || !hand_over(skb, packet->mtu, GETS_INT, 0))
+		return TC_ACT_SHOT;
+	return bpf_redirect(config->shim_in, 0);
+}
+
 /* Egress of the shim's far side: every watched packet, one segment each, and packets to be split. */
 SEC("classifier")
 int source(struct __sk_buff *skb)
 {
 	const struct config *config = configuration(skb);
 	struct packet *packet = packet_at_hand();
-	__u32 errand;
+	__u32 errand, first = 0;
 
 	if (!config || !packet)
 		return TCX_NEXT;
@@ -417,8 +474,10 @@ int source(struct __sk_buff *skb)
 		count(NOT_STEERED);
 		return TC_ACT_SHOT;
 	}
-	errand = take_over(skb, packet, config);
-	return errand == COMES_IN ? come_out(skb) : depart(skb);
+	errand = take_over(skb, packet, config, &first);
+	if (errand == COMES_IN)
+		return come_out(skb);
+	return errand == FIRST_GETS_INT ? become_first(skb, first) : depart(skb);
 }
 
 /* Ingress of the device that leads out of the domain. */

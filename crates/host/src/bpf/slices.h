@@ -15,7 +15,7 @@ struct sliced_flow {
 	__u64 entered;
 	/* The number of packets that have left with INT. */
 	__u64 with_int;
-	/* Whether the next datagram that leaves the shim gets INT: one of those sent in one call. */
+	/* Whether no packet has left the shim since the last entered it. */
 	__u32 is_due;
 	__u32 padding;
 };
@@ -56,12 +56,12 @@ static __always_inline int begins_slice(const struct sliced_flow *sliced, const 
 }
 
 /*
- * Whether a packet that leaves the shim gets INT. Of the datagrams of one call the first
- * does: a receiver that merges datagrams of equal length could not find INT in each of them.
+ * Records that a packet leaves the shim; returns whether it gets INT. Of the datagrams of one call the
+ * first does: a receiver that merges datagrams of equal length could not find INT in each of them.
  */
-static __always_inline int is_due(struct sliced_flow *sliced, __u32 protocol, const struct config *config)
+static __always_inline int leave_shim(struct sliced_flow *sliced, __u32 protocol, const struct config *config)
 {
-	if (!sliced || !config->slices || protocol != IPPROTO_UDP)
-		return 1;
-	return __sync_lock_test_and_set(&sliced->is_due, 0);
+	int is_first = !sliced || __sync_lock_test_and_set(&sliced->is_due, 0);
+
+	return is_first || !config->slices || protocol != IPPROTO_UDP;
 }

@@ -8,9 +8,10 @@ use inband_linux::packet::PacketSocket;
 use inband_testkit::{md_frame, packet};
 use rustix::net::sockopt::set_ip_tos;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
-use crate::tally::{await_status, count, has_more};
+use crate::tally::{await_status, count, has_more, talk_until};
 use crate::traffic::{PATIENCE, bytes, connect, deliver, read, receive, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
@@ -213,17 +214,18 @@ fn a_packet_of_a_vlan_is_not_taken_for_the_one_before() {
     let to_b = packet().udp(9, 80).addresses(&[10, 91, 1, 1], &[10, 91, 3, 1]);
     let (with_int, of_vlan) = (md_frame().over(to_b.clone()).hop(2).build(), to_b.vlan(5).build());
 
-    world.inside(Place::A, || {
-        let socket = PacketSocket::open().unwrap();
-        for _ in 0..10 {
-            for frame in [&with_int, &of_vlan] {
-                socket.send(frame, index("inner")).unwrap();
-                std::thread::sleep(Duration::from_millis(10));
+    // Until the kernel has noticed that the ports are up, the bridge drops what it gets.
+    let is_seen = |status: &Value| count(status, "already_int") >= 10 && count(status, "vlan_tag") >= 10;
+    talk_until(&world, Place::A, is_seen, || {
+        world.inside(Place::A, || {
+            let socket = PacketSocket::open().unwrap();
+            for _ in 0..10 {
+                for frame in [&with_int, &of_vlan] {
+                    socket.send(frame, index("inner")).unwrap();
+                    std::thread::sleep(Duration::from_millis(10));
+                }
             }
-        }
-    });
-    await_status(&world, Place::A, |status| {
-        has_more("already_int", 9)(status) && has_more("vlan_tag", 9)(status)
+        });
     });
 
     let outcomes = &a.stop()["outcomes"];
