@@ -34,7 +34,9 @@ impl Message {
     pub(super) fn to_bytes(self) -> [u8; MESSAGE_BYTES] {
         let (kind, device, number) = match self {
             Self::Hold { device } => (1, device, 0),
-            Self::RemoveShim { device, shim } => (2, device, u64::from(shim.near) << 32 | u64::from(shim.far)),
+            Self::RemoveShim { device, shim } => {
+                (2, device, u64::from(shim.near) << 32 | u64::from(shim.far))
+            }
             Self::Forget { device } => (3, device, 0),
             Self::Linger { linger_ns } => (4, 0, linger_ns),
             Self::Dismiss => (5, 0, 0),

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
 use crate::measure::{STATISTICS, nanoseconds, transfer, transfer_in_intervals};
+use crate::tally::counter;
 use crate::traffic::connect;
 use crate::world::{B4, Offloads, Place, World};
 
@@ -163,16 +164,6 @@ fn reordered(world: &World) -> u64 {
 /// Segments that A has sent again, as the kernel's TCP takes them for lost.
 fn resent(world: &World) -> u64 {
     counter(world, Place::A, ("snmp", "Tcp:", "RetransSegs"))
-}
-
-/// A counter of TCP, from a line of names and one of values.
-fn counter(world: &World, place: Place, (file, line, counter): (&str, &str, &str)) -> u64 {
-    let path = format!("/proc/thread-self/net/{file}");
-    let text = world.inside(place, || fs::read_to_string(path).unwrap());
-    let mut lines = text.lines().filter(|text| text.starts_with(line));
-    let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
-    let mut pairs = names.split(' ').zip(values.split(' '));
-    pairs.find(|(name, _)| *name == counter).map_or(0, |(_, value)| value.parse().unwrap())
 }
 
 /// Prints the programs' time per packet, from the kernel's statistics.

@@ -9,6 +9,7 @@ mod containers;
 mod cost;
 mod drops;
 mod filters;
+mod first;
 mod foreign;
 mod forms;
 mod image;

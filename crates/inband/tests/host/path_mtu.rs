@@ -130,8 +130,16 @@ fn datagrams_that_routers_may_cut_get_int_only_where_none_will() {
     assert_eq!(b["outcomes"]["stripped"], 3, "{b}");
 }
 
-/// TCP in both directions over a path to which `make_smaller` has given this MTU.
+/// TCP in both directions over a path to which `make_smaller` has given this MTU, with INT in every packet, and
+/// in the first segments of super-packets.
 fn finish_over(domain: &Domain, mtu: u32, make_smaller: impl Fn(&World, u32)) {
+    let of_first = Domain { coverage: "slices", interval_us: 1, ..domain.clone() };
+    for domain in [domain, &of_first] {
+        finish_once(domain, mtu, &make_smaller);
+    }
+}
+
+fn finish_once(domain: &Domain, mtu: u32, make_smaller: impl Fn(&World, u32)) {
     let Some(world) = World::new(Offloads::On) else { return };
     let Some(a) = Agent::start(&world, Place::A, domain) else { return };
     let Some(b) = Agent::start(&world, Place::B, domain) else { return };

@@ -56,3 +56,13 @@ pub(crate) fn has_more(outcome: &str, least: u64) -> impl Fn(&Value) -> bool {
 pub(crate) fn has_flow(state: &str) -> impl Fn(&Value) -> bool {
     move |status| status["states"][state].as_u64().unwrap() > 0
 }
+
+/// A counter of the kernel's TCP in a namespace, from a line of names and one of values.
+pub(crate) fn counter(world: &World, place: Place, (file, line, counter): (&str, &str, &str)) -> u64 {
+    let path = format!("/proc/thread-self/net/{file}");
+    let text = world.inside(place, || std::fs::read_to_string(path).unwrap());
+    let mut lines = text.lines().filter(|text| text.starts_with(line));
+    let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
+    let mut pairs = names.split(' ').zip(values.split(' '));
+    pairs.find(|(name, _)| *name == counter).map_or(0, |(_, value)| value.parse().unwrap())
+}
