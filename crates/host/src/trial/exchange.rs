@@ -32,6 +32,8 @@ pub(super) struct Exchange {
     /// Interface identifiers of the host and of the device.
     interfaces: (u16, u16),
     random: SystemRandom,
+    /// How long an answer is awaited.
+    patience: Duration,
 }
 
 /// The outcome of a probe.
@@ -45,9 +47,14 @@ pub(super) enum Answer {
     NotMade,
 }
 
-/// How long an answer is awaited, and how often each question is sent.
+/// The least time that an answer is awaited, and the most; and how often each question is sent.
 const PATIENCE: Duration = Duration::from_millis(250);
+const MAX_PATIENCE: Duration = Duration::from_secs(2);
 const TRIES: u32 = 2;
+/// How much longer an answer is awaited than the first one took.
+const SLOWER: u32 = 4;
+/// How long the first answer is awaited each time; the path and the other host may be slow.
+const FIRST_PATIENCE: [Duration; 3] = [PATIENCE, Duration::from_millis(500), Duration::from_secs(1)];
 /// How long the destination's agent may take to notice a packet of the flow.
 const FLOW_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -80,6 +87,7 @@ impl Exchange {
             device: 0,
             interfaces: (settings.host.interface, settings.host.interface ^ 1),
             random: SystemRandom::new(),
+            patience: PATIENCE,
         };
         let tap = Tap::of_udp_port(local.port());
         let tap = tap.map_err(|reason| HostError::system("see packets of this host", reason))?;
@@ -105,12 +113,17 @@ impl Exchange {
         }
     }
 
-    /// Asks the destination's agent whether it removes INT of this host.
-    pub(super) fn ask(&self) -> Result<PeerAgent, HostError> {
-        for _ in 0..TRIES {
+    /// Asks the destination's agent whether it removes INT of this host. Later answers are awaited for as long
+    /// as this one makes likely.
+    pub(super) fn ask(&mut self) -> Result<PeerAgent, HostError> {
+        for patience in FIRST_PATIENCE {
             let nonce = self.send_ask()?;
+            let since = Instant::now();
             let is_meant = |body: &Body| matches!(body, Body::Agree | Body::Refuse(_));
-            let answer = self.answer(&self.socket, nonce, PATIENCE, is_meant);
+            let answer = self.answer(&self.socket, nonce, patience, is_meant);
+            if answer.is_some() {
+                self.patience = (since.elapsed() * SLOWER).clamp(PATIENCE, MAX_PATIENCE);
+            }
             match answer.map(|answer| (answer.node_id, answer.body)) {
                 Some((node_id, Body::Refuse(refusal))) => {
                     return Ok(PeerAgent::Refuses { node_id, reason: refusal.text() });
@@ -130,7 +143,7 @@ impl Exchange {
                 return Ok(Answer::NotMade);
             }
             // A refusal proves the removal of INT, too: only a sink passes a probe to its agent.
-            if self.answer(&self.replies, nonce, PATIENCE, |_| true).is_some() {
+            if self.answer(&self.replies, nonce, self.patience, |_| true).is_some() {
                 return Ok(Answer::Removed);
             }
         }
@@ -144,12 +157,13 @@ impl Exchange {
             if !self.send_probe(node, length, nonce) {
                 return Ok(false);
             }
-            if self.answer(&self.replies, nonce, PATIENCE, |body| matches!(body, Body::Seen(_))).is_none() {
+            let is_seen = |body: &Body| matches!(body, Body::Seen(_));
+            if self.answer(&self.replies, nonce, self.patience, is_seen).is_none() {
                 continue;
             }
             self.send_ask()?;
             let is_grant = |body: &Body| matches!(body, Body::Grant { .. });
-            if self.answer(&self.replies, nonce, FLOW_PATIENCE, is_grant).is_some() {
+            if self.answer(&self.replies, nonce, self.patience.max(FLOW_PATIENCE), is_grant).is_some() {
                 return Ok(true);
             }
         }
