@@ -2,9 +2,9 @@
 //!
 //! A shim is a bridge without offloads, which packets enter, and its only port, which they leave by as single
 //! packets with complete checksums. A bridge hands each packet to its port at once: a packet is in the shim
-//! while its sender sends it, so no packet of its flow overtakes it, and the socket continues to account for it.
-//! The port is one of a pair of virtual Ethernet devices, because a bridge needs a port with a carrier; nothing
-//! arrives at the other one.
+//! while its sender sends it, so no packet of its flow overtakes it, and the socket continues to account for
+//! it. The port is one of a pair of virtual Ethernet devices, because a bridge needs a port with a carrier;
+//! nothing arrives at the other one.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -13,6 +13,7 @@ use std::time::Duration;
 use inband_linux::device::{self, ADDRESS, Device, LINK_BYTES, MTU, NAME, NEW_LINK};
 use inband_linux::ethtool::{self, Offload};
 use inband_linux::netlink::{Message, Netlink};
+use inband_linux::veth::{self, End};
 
 use crate::error::HostError;
 
@@ -52,7 +53,6 @@ const CREATE: u16 = 0x600;
 const LINK_INFO: u16 = 18;
 const INFO_KIND: u16 = 1;
 const INFO_DATA: u16 = 2;
-const VETH_PEER: u16 = 1;
 const MULTICAST_SNOOPING: u16 = 23;
 const ALIAS: u16 = 20;
 const AF_SPEC: u16 = 26;
@@ -76,7 +76,7 @@ impl Shim {
         let names = free.ok_or_else(|| fault(io::ErrorKind::AlreadyExists.into()))?;
         netlink.change(names.bridge()).map_err(fault)?;
         // A failure to remove what there is already has the same cause, and is found at the next start.
-        netlink.change(names.pair()).map_err(|reason| {
+        veth::create(netlink, names.pair()).map_err(|reason| {
             let _ = remove_by_name(netlink, &names.near);
             fault(reason)
         })?;
@@ -87,7 +87,8 @@ impl Shim {
         })
     }
 
-    /// Makes the pair a port of the bridge, disables the bridge's offloads and all addresses, and sets them up.
+    /// Makes the pair a port of the bridge, disables the bridge's offloads and all addresses, and sets all
+    /// devices up.
     fn set_up(netlink: &mut Netlink, names: &Names, leads_to: &str) -> io::Result<Self> {
         let all = device::all(netlink)?;
         let index = |name: &str| all.iter().find(|device| device.name == name).map(|device| device.index);
@@ -159,29 +160,28 @@ impl Names {
 
     /// The request for the bridge. It neither learns addresses, since nothing arrives, nor queries groups.
     fn bridge(&self) -> Message {
-        side(Message::new(NEW_LINK, CREATE, &link(0, 0)), &self.near, 0, SHIM_MTU).nested(LINK_INFO, |info| {
-            info.attribute(INFO_KIND, b"bridge")
-                .nested(INFO_DATA, |data| data.attribute(MULTICAST_SNOOPING, &[0]))
-        })
+        Message::new(NEW_LINK, CREATE, &link(0, 0))
+            .attribute(NAME, &[self.near.as_bytes(), &[0]].concat())
+            .attribute(MTU, &SHIM_MTU.to_ne_bytes())
+            .attribute(ADDRESS, &address(0))
+            .nested(LINK_INFO, |info| {
+                info.attribute(INFO_KIND, b"bridge")
+                    .nested(INFO_DATA, |data| data.attribute(MULTICAST_SNOOPING, &[0]))
+            })
     }
 
-    /// The request for the pair of devices whose one is the bridge's port.
-    fn pair(&self) -> Message {
-        side(Message::new(NEW_LINK, CREATE, &link(0, 0)), &self.far, 1, SHIM_MTU).nested(LINK_INFO, |info| {
-            info.attribute(INFO_KIND, b"veth").nested(INFO_DATA, |data| {
-                data.nested(VETH_PEER, |peer| side(peer.bytes(&link(0, 0)), &self.end, 2, END_MTU))
-            })
-        })
+    /// The bridge's port, and the other device of its pair.
+    fn pair(&self) -> [End<'_>; 2] {
+        let end =
+            |name, number, mtu| End { name, namespace: None, address: Some(address(number)), mtu: Some(mtu) };
+        [end(&self.far, 1, SHIM_MTU), end(&self.end, 2, END_MTU)]
     }
 }
 
-/// Adds the name, the MTU and the address of a device of a shim.
-fn side(message: Message, name: &str, number: u8, mtu: u32) -> Message {
+/// The MAC address of one of a shim's devices.
+const fn address(number: u8) -> [u8; 6] {
     let [a, b, c, d] = MARK;
-    message
-        .attribute(NAME, &[name.as_bytes(), &[0]].concat())
-        .attribute(MTU, &mtu.to_ne_bytes())
-        .attribute(ADDRESS, &[a, b, c, d, 0, number])
+    [a, b, c, d, 0, number]
 }
 
 /// No IPv6 addresses, which the kernel would announce.

@@ -58,7 +58,7 @@ static __always_inline int take_apart(struct __sk_buff *skb, const struct packet
 
 /* Whether an incoming datagram could overtake others of its flow in the shim; it follows them then. */
 static __always_inline int follows_apart(struct __sk_buff *skb, const struct packet *packet,
-					 const struct config *config, int came_out)
+					 const struct config *config)
 {
 	__u32 zero = 0;
 	const __u64 *tick = bpf_map_lookup_elem(&APART, &zero);
@@ -68,8 +68,6 @@ static __always_inline int follows_apart(struct __sk_buff *skb, const struct pac
 
 	if (packet->protocol != IPPROTO_UDP || !tick || !*tick || bpf_jiffies64() - *tick > APART_TICKS ||
 	    skb->ifindex == config->shim_out)
-		return 0;
-	if (came_out)
 		return 0;
 	flow_of(packet, &flow);
 	sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);

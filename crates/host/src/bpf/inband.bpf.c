@@ -373,7 +373,7 @@ VERIFIED_ONCE int receive(struct __sk_buff *skb)
 	if (!config || !packet)
 		return TCX_NEXT;
 	outcome = read_packet(skb, packet);
-	if (!outcome && follows_apart(skb, packet, config, came_out))
+	if (!outcome && !came_out && follows_apart(skb, packet, config))
 		outcome = TAKEN_APART;
 	else if (!outcome)
 		outcome = judge_incoming(skb, packet, config);

@@ -113,8 +113,8 @@ impl Exchange {
         }
     }
 
-    /// Asks the destination's agent whether it removes INT of this host. Later answers are awaited for as long
-    /// as this one makes likely.
+    /// Asks the destination's agent whether it removes INT of this host. Later answers are awaited for as
+    /// long as this one makes likely.
     pub(super) fn ask(&mut self) -> Result<PeerAgent, HostError> {
         for patience in FIRST_PATIENCE {
             let nonce = self.send_ask()?;
