@@ -105,7 +105,7 @@ pub(crate) fn push_hop(
     let (fixed, gap) = bytes
         .get_mut(location.shim..stack_at + growth)?
         .split_first_chunk_mut::<{ size_of::<IntStart>() }>()?;
-    let removed = Sum::of(fixed);
+    let removed = sum_of_changing(fixed);
     let start: &mut IntStart = zerocopy::transmute_mut!(fixed);
     if location.encapsulation != Encapsulation::Geneve {
         start.shim.set_length(length);
@@ -114,7 +114,7 @@ pub(crate) fn push_hop(
     // int-2.1/md-40, int-2.1/transit-05: the instructions stay as the source wrote them.
     start.header.set_remaining_hop_count(left);
     write_hop(header.instructions(), hop, &domain, gap);
-    let added = Sum::of(fixed).plus(Sum::of(gap));
+    let added = sum_of_changing(fixed).plus(Sum::of(gap));
     let mut change = Change { removed, added, grown: growth, shrunk: 0 };
     if location.encapsulation == Encapsulation::Geneve {
         lengthen_geneve(bytes, layers, location, length, &mut change);
@@ -124,6 +124,14 @@ pub(crate) fn push_hop(
     layers.end += growth;
     location.end += growth;
     Some(Outcome::Pushed)
+}
+
+/// Sums the words of shim and header that a hop changes: the shim's length and the Remaining Hop Count are in
+/// their first words.
+#[inline]
+fn sum_of_changing(start: &[u8; size_of::<IntStart>()]) -> Sum {
+    let (changing, _) = start.split_at(size_of::<Shim>() + 4);
+    Sum::of(changing)
 }
 
 /// Sets E when no hop is left.

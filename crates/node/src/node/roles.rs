@@ -52,7 +52,9 @@ impl Node {
     pub(super) fn act(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
         match indication::find(&self.profile.carriage, frame.bytes(), &visit.layers) {
             // int-2.1/l4-19: without INT, the mark is cleared where the packet enters the domain.
-            Ok(Some((location, int))) if self.is_by_chance(frame, visit, &location, &int) => {
+            Ok(Some((location, int)))
+                if self.may_be_by_chance(visit) && self.is_by_chance(frame, visit, &location, &int) =>
+            {
                 self.handle_plain(frame, visit)
             }
             // int-2.1/domain-07: sources and transit hops are trusted; hosts behind an edge are not.
@@ -79,13 +81,19 @@ impl Node {
         }
     }
 
+    /// Whether packets may come here that read as INT by chance, as described at [`Self::is_by_chance`].
+    #[inline]
+    fn may_be_by_chance(&self, visit: &Visit<'_>) -> bool {
+        !visit.hop.ingress.accept_int || self.profile.plan.mode == Mode::Xd
+    }
+
     /// Whether what reads as INT may be a user's payload behind a value that marks INT, and is not INT
     /// exactly as sources write it.
     ///
     /// From an edge that refuses INT come packets of hosts, and only a DSCP can be cleared on them. In mode
     /// XD no source of this domain adds INT, and a destination header, which is almost any bytes, does not
     /// count.
-    #[inline]
+    #[cold]
     fn is_by_chance(&self, frame: &Frame<'_>, visit: &Visit<'_>, location: &Location, int: &Int) -> bool {
         let Interface { edge, accept_int, .. } = visit.hop.ingress;
         let is_from_host = edge && !accept_int && location.encapsulation == Encapsulation::Dscp;

@@ -9,7 +9,7 @@ use crate::int::location::{Encapsulation, HEADER_WORDS, HeaderType, Location, VE
 use crate::int::shim::{NextProtocolType, SHIM_BYTES, Shim};
 use crate::int::version::Version;
 use crate::layers::{Fragment, Layers};
-use crate::view::view;
+use crate::view::{short, view};
 use crate::words::Words;
 
 /// The first byte of a shim before 2.0; in a shim of 2.x the type is in the upper four bits.
@@ -42,12 +42,15 @@ pub(in crate::int) fn behind_shim(
     limit: usize,
     encapsulation: Encapsulation,
 ) -> Result<Location, ParseError> {
-    let shim: &Shim = view(inside(bytes, limit), at, Header::Shim)?;
+    let header = at + SHIM_BYTES;
+    let shim: &Shim = match view(bytes, at, Header::Shim) {
+        Ok(shim) if header <= limit => shim,
+        _ => return Err(cut_short(bytes, at, limit)),
+    };
     let fault = |kind| Err(ParseError::new(at, Header::Shim, kind));
     let Some(header_type) = HeaderType::from_code(shim.header_type()) else {
         return fault(ErrorKind::Undefined { field: "Type", found: usize::from(shim.header_type()) });
     };
-    let header = at + SHIM_BYTES;
     let found = usize::from(shim.length().count());
     let least = least_words(header_type);
     if shim.length() < least {
@@ -66,6 +69,12 @@ pub(in crate::int) fn behind_shim(
         header,
         end,
     })
+}
+
+/// The error for a shim at byte `at` that the bytes, or the packet that ends at `limit`, do not hold.
+#[cold]
+fn cut_short(bytes: &[u8], at: usize, limit: usize) -> ParseError {
+    short(at, Header::Shim, SHIM_BYTES, inside(bytes, limit).len().saturating_sub(at))
 }
 
 /// Reads a shim of a version before 2.0; `None` when the first byte rules it out.
