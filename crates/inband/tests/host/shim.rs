@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::agent::{Agent, Domain};
 use crate::capture::Capture;
 use crate::foreign::set_priority;
-use crate::tally::{await_status, count};
+use crate::tally::{count, has_more, talk_until};
 use crate::traffic::{PATIENCE, deliver, exchange_tcp, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
@@ -69,16 +69,23 @@ fn an_agent_that_hangs_starts_no_int() {
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
     let (at_a, at_b) = udp_pair(&world, A4, B4);
 
+    let capture = Capture::start(&world, Place::FirstHop);
     a.signal(Signal::STOP);
     std::thread::sleep(Duration::from_millis(2_200));
     (0..5).for_each(|_| deliver(&at_a, &at_b, b"without INT"));
+    assert!(capture.decode(&world).iter().all(|packet| packet["kind"] != "int"));
     a.signal(Signal::CONT);
-    await_status(&world, Place::A, |status| count(status, "agent_silent") == 5);
-    (0..5).for_each(|_| deliver(&at_a, &at_b, b"with INT"));
+    // On a busy machine the agent takes a while until it goes on.
+    let mut sent = 5;
+    talk_until(&world, Place::A, has_more("started", 4), || {
+        deliver(&at_a, &at_b, b"with INT, or before");
+        sent += 1;
+    });
 
     let (a, b) = (a.stop(), b.stop());
-    assert_eq!((count(&a, "agent_silent"), count(&a, "started")), (5, 5), "{a}");
-    assert_eq!(count(&b, "stripped"), 5, "{b}");
+    let (silent, started) = (count(&a, "agent_silent"), count(&a, "started"));
+    assert!(silent >= 5 && silent + started == sent, "{sent} datagrams: {a}");
+    assert_eq!(count(&b, "stripped"), started, "{b}");
 }
 
 #[test]
