@@ -190,8 +190,9 @@ pub(crate) struct SlicedFlow {
     pub(crate) entered: u64,
     /// How many packets have left with INT.
     pub(crate) with_int: u64,
+    pub(crate) quiet_until: u64,
+    pub(crate) watched_at: u32,
     pub(crate) is_due: u32,
-    pub(crate) padding: u32,
 }
 
 /// Maximum number of flows awaited at the ingress.
@@ -240,7 +241,7 @@ const _: () = assert!(size_of::<Peer>() == 8);
 const _: () = assert!(size_of::<FlowKey>() == 48);
 const _: () = assert!(size_of::<Proof>() == 32);
 const _: () = assert!(size_of::<Witness>() == 56);
-const _: () = assert!(size_of::<SlicedFlow>() == 32);
+const _: () = assert!(size_of::<SlicedFlow>() == 40);
 const _: () = assert!(size_of::<Collector>() == 20);
 const _: () = assert!(size_of::<Event>() == 32 + EVENT_BYTES);
 

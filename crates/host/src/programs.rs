@@ -176,7 +176,7 @@ impl Programs {
         let mut map: HashMap<_, u32, [u8; size_of::<Config>()]> =
             HashMap::try_from(self.map("CONFIG")?).map_err(fault)?;
         map.insert(interface, bytes, 0).map_err(fault)?;
-        self.spread_config()
+        self.spread_changes()
     }
 
     /// Makes the programs on `interface` pass everything; that they already do is no error.
@@ -186,7 +186,7 @@ impl Programs {
             HashMap::try_from(self.map("CONFIG")?).map_err(fault)?;
         absent_or(map.remove(&interface)).map_err(fault)?;
         self.forget_queue(interface)?;
-        self.spread_config()
+        self.spread_changes()
     }
 
     /// Forgets the queue's occupancy: it does not apply to another device.
@@ -196,8 +196,8 @@ impl Programs {
         absent_or(map.remove(&interface)).map_err(fault)
     }
 
-    /// Invalidates every processor's copies of `CONFIG`.
-    fn spread_config(&mut self) -> Result<(), HostError> {
+    /// Invalidates every processor's copies of `CONFIG`, and what flows know of the watchlist.
+    fn spread_changes(&mut self) -> Result<(), HostError> {
         self.changes += 1;
         maps::set(&mut self.ebpf, "CHANGES", 0, self.changes.to_ne_bytes())
     }
@@ -296,7 +296,7 @@ impl Programs {
             return Err(error);
         }
         self.watched = set;
-        Ok(())
+        self.spread_changes()
     }
 
     pub(crate) fn ebpf_mut(&mut self) -> &mut Ebpf {

@@ -38,7 +38,7 @@ fn structures_lie_in_memory_as_the_description_in_the_object_says() {
         ("flow", layout!(FlowKey: source, destination, source_port, destination_port, protocol)),
         ("proof", layout!(Proof: until, renew_at, told, mtu, padding)),
         ("witness", layout!(Witness: flow, device, seen)),
-        ("sliced_flow", layout!(SlicedFlow: started, entered, with_int, is_due, padding)),
+        ("sliced_flow", layout!(SlicedFlow: started, entered, with_int, quiet_until, watched_at, is_due)),
     ] {
         let (described, members) = structure(btf, name).unwrap().expect(name);
         assert_eq!(described as usize, size, "size of {name}");

@@ -194,10 +194,10 @@ VERIFIED_ONCE int send_first(struct __sk_buff *skb, __u32 first, __u64 time)
 	return outcome == NO_ROOM ? TC_ACT_SHOT : TCX_NEXT;
 }
 
-/* The treatment of a watched packet: STEERED, or why not. */
+/* The treatment of a packet that is watched, after so many `changes`: STEERED, or why not. */
 static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *packet,
 					 const struct config *config, const struct watched_flow *watched,
-					 __u32 *first)
+					 __u32 changes, __u32 *first)
 {
 	struct sliced_flow *sliced;
 	struct flow flow;
@@ -225,6 +225,35 @@ static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *p
 		sliced->started = now;
 		sliced->is_due = 1;
 	}
+	if (outcome == STEERED || outcome == BETWEEN_SLICES)
+		keep_quiet(sliced, config, packet->renew_at, changes);
+	return outcome;
+}
+
+/*
+ * The treatment of a packet whose headers are read: STEERED, or why not. `*packets` is set to
+ * their number on the wire if it is watched, and `*first` where its first segment gets INT alone.
+ */
+static __always_inline int judge(struct __sk_buff *skb, struct packet *packet, const struct config *config,
+				 __u32 *packets, __u32 *first)
+{
+	/* Read first: a change while the watchlist is asked invalidates the answer. */
+	__u32 changes = changes_so_far();
+	struct location location = {};
+	struct watched_flow flow;
+	int outcome = BETWEEN_SLICES;
+
+	if (carries_int(skb, packet, config, &location))
+		return ALREADY_INT;
+	if (!is_between_slices(packet, config)) {
+		watched_flow(packet, &flow);
+		if (!is_flow_watched(&flow))
+			return NOT_WATCHED;
+		note_queue(skb, config);
+		outcome = judge_watched(skb, packet, config, &flow, changes, first);
+	}
+	*packets = *first ? packets_after(skb, packet, *first) : packets_of(skb, packet);
+	count_watched(packet, *packets);
 	return outcome;
 }
 
@@ -234,8 +263,6 @@ int steer(struct __sk_buff *skb)
 {
 	struct config *config = configuration(skb);
 	struct packet *packet;
-	struct location location = {};
-	struct watched_flow flow;
 	__u32 packets = 1, first = 0;
 	__u64 time;
 	int outcome;
@@ -251,19 +278,8 @@ int steer(struct __sk_buff *skb)
 		return TCX_NEXT;
 	time = skb->tstamp;
 	outcome = read_packet(skb, packet);
-	if (!outcome) {
-		watched_flow(packet, &flow);
-		if (carries_int(skb, packet, config, &location)) {
-			outcome = ALREADY_INT;
-		} else if (!is_flow_watched(&flow)) {
-			outcome = NOT_WATCHED;
-		} else {
-			note_queue(skb, config);
-			outcome = judge_watched(skb, packet, config, &flow, &first);
-			packets = first ? packets_after(skb, packet, first) : packets_of(skb, packet);
-			count_watched(packet, packets);
-		}
-	}
+	if (!outcome)
+		outcome = judge(skb, packet, config, &packets, &first);
 	if (outcome == STEERED) {
 		count(STEERED);
 		return first ? send_first(skb, first, time) : bpf_redirect(config->shim_in, 0);

@@ -15,7 +15,7 @@ struct {
 	__type(value, struct config);
 } CONFIG SEC(".maps");
 
-/* The number of changes to `CONFIG`; incremented after each change. */
+/* The number of changes to `CONFIG` and the watchlist; incremented after each change. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -33,6 +33,15 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } HEARTBEAT SEC(".maps");
+
+/* The number of changes so far. */
+static __always_inline __u64 changes_so_far(void)
+{
+	__u32 zero = 0;
+	const __u64 *changes = bpf_map_lookup_elem(&CHANGES, &zero);
+
+	return changes ? *changes : 0;
+}
 
 /* Whether the agent has run lately. */
 static __always_inline int agent_is_alive(void)

@@ -39,6 +39,8 @@ struct packet {
 	__u32 mtu;
 	/* The largest packet from which the destination is proven to remove INT. */
 	__u32 proven_mtu;
+	/* When the proof is to be renewed, nanoseconds of the monotonic clock. */
+	__u64 renew_at;
 	__u8 version;
 	__u8 protocol;
 	__u8 dscp;

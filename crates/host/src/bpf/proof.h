@@ -85,8 +85,10 @@ static __always_inline int is_proven(struct __sk_buff *skb, struct packet *packe
 	const struct peer *peer;
 
 	packet->proven_mtu = ~0U;
+	packet->renew_at = ~0ULL;
 	if (proof && now < proof->until) {
 		packet->proven_mtu = proof->mtu;
+		packet->renew_at = proof->renew_at;
 		if (now >= proof->renew_at && now - proof->told >= RENEW_AGAIN_NS && may_be_probed(packet) &&
 		    is_within(LIMIT_RENEWALS, now)) {
 			proof->told = now;

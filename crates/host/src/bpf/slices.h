@@ -15,13 +15,16 @@ struct sliced_flow {
 	__u64 entered;
 	/* The number of packets that have left with INT. */
 	__u64 with_int;
+	/* Until when its packets are between slices and need no other care. */
+	__u64 quiet_until;
+	/* The lower half of `CHANGES` when the watchlist was last asked about it. */
+	__u32 watched_at;
 	/* Whether no packet has left the shim since the last entered it. */
 	__u32 is_due;
-	__u32 padding;
 };
 
 /* `abi.rs` asserts the same size. */
-_Static_assert(sizeof(struct sliced_flow) == 32, "size of struct sliced_flow");
+_Static_assert(sizeof(struct sliced_flow) == 40, "size of struct sliced_flow");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -53,6 +56,33 @@ static __always_inline int begins_slice(const struct sliced_flow *sliced, const 
 	__u64 interval = config->interval_us * 1000ULL;
 
 	return !config->slices || !sliced->started || age(sliced->started, now) >= (__s64)interval;
+}
+
+/*
+ * Whether the packet is of a watched flow and between slices: nothing is to be done for it. Most packets
+ * of a busy flow are, so this is decided without the watchlist, the proof and the device's queue.
+ */
+static __always_inline int is_between_slices(const struct packet *packet, const struct config *config)
+{
+	const struct sliced_flow *sliced;
+	struct flow flow;
+
+	if (!config->slices || !has_ports(packet->protocol))
+		return 0;
+	flow_of(packet, &flow);
+	sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
+	return sliced && sliced->watched_at == (__u32)changes_so_far() &&
+	       age(sliced->quiet_until, bpf_ktime_get_ns()) < 0;
+}
+
+/* Lets the flow's packets pass until its next slice, or until its proof is to be renewed, at `renew_at`. */
+static __always_inline void keep_quiet(struct sliced_flow *sliced, const struct config *config, __u64 renew_at,
+				       __u32 changes)
+{
+	__u64 next = sliced->started + config->interval_us * 1000ULL;
+
+	sliced->quiet_until = next < renew_at ? next : renew_at;
+	sliced->watched_at = changes;
 }
 
 /*

@@ -6,18 +6,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::net::sockopt::set_socket_recv_buffer_size_force;
+use rustix::process::Signal;
 use rustix::thread::CpuSet;
 
 use crate::agent::{Agent, Domain};
 use crate::capture::Capture;
 use crate::foreign::max_segment;
-use crate::tally::count;
+use crate::tally::{count, talk_until};
 use crate::traffic::{bytes, connect, deliver, exchange_tcp, read, receive, udp_pair};
 use crate::world::{A4, B4, B6, Offloads, Place, World};
 
 const INTERVAL_US: u32 = 50_000;
 const INTERVAL: Duration = Duration::from_millis(50);
 const TEN_MS: u32 = 10_000;
+const TEN_MINUTES_US: u32 = 600_000_000;
 /// How far the clocks of the programs and of the test may be apart.
 const JITTER_NS: u64 = 1_000_000;
 /// Segments of TCP with timestamps over IPv4 and IPv6, on links with an MTU of 1,500 bytes.
@@ -57,6 +59,53 @@ fn one_packet_of_a_flow_gets_int_in_each_interval_and_the_first_always() {
     assert!(started >= active / 2, "{started} in {active} active intervals: {a}");
     assert_eq!(count(&a, "started") + count(&a, "between_slices"), sent + 40, "{a}");
     assert_eq!(count(&b, "stripped"), count(&a, "started"), "{b}");
+}
+
+#[test]
+fn a_changed_watchlist_applies_between_slices() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = slices(TEN_MINUTES_US);
+    let Some((mut a, b)) = agents(&world, &domain) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    let settings = domain.settings(Place::A);
+    let without_udp = settings.replace("protocol = \"udp\"", "protocol = \"sctp\"");
+    let mut send = |settings: Option<&str>, datagrams: usize| {
+        if let Some(settings) = settings {
+            world.write("A.toml", settings.as_bytes());
+            a.signal(Signal::HUP);
+            assert!(a.next_message().starts_with("settings of "));
+        }
+        (0..datagrams).for_each(|_| deliver(&at_a, &at_b, b"payload"));
+    };
+
+    send(None, 3);
+    send(Some(&without_udp), 5);
+    send(Some(&settings), 2);
+
+    let (a, b) = (a.stop(), b.stop());
+    assert_eq!((count(&a, "started"), count(&a, "between_slices")), (1, 4), "{a}");
+    assert_eq!((&a["watched"]["packets"], count(&b, "stripped")), (&5.into(), 1), "{a} {b}");
+}
+
+#[test]
+fn a_lease_is_renewed_between_slices() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let host = "lease_ms = 1000\nlinger_ms = 1500\n".to_owned();
+    let Some((a, b)) = agents(&world, &Domain { lease: true, host, ..slices(TEN_MINUTES_US) }) else {
+        return;
+    };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+
+    talk_until(
+        &world,
+        Place::A,
+        |status| status["probes"]["sent"].as_u64().unwrap() > 4,
+        || (0..20).for_each(|_| deliver(&at_a, &at_b, b"payload")),
+    );
+
+    let (a, b) = (a.stop(), b.stop());
+    assert_eq!((count(&a, "started"), count(&b, "stripped")), (1, 1), "{a} {b}");
+    assert!(count(&a, "between_slices") > 0, "{a}");
 }
 
 #[test]
