@@ -50,7 +50,8 @@ pub(crate) fn check_header(bytes: &[u8], layers: &Layers, location: &Location) -
 pub(crate) fn settle(carriage: &Carriage, bytes: &[u8], location: Location) -> Location {
     let is_in_tunnel = matches!(location.encapsulation, Encapsulation::VxlanGpe | Encapsulation::Geneve);
     let is_open = location.version.is_before_2() || location.encapsulation == Encapsulation::Geneve;
-    if !is_in_tunnel || !is_open || location.header_type == HeaderType::Mx {
+    let is_settled = location.version == carriage.version || location.header_type == HeaderType::Mx;
+    if is_settled || !is_in_tunnel || !is_open {
         return location;
     }
     let settled = Location { version: carriage.version, ..location };
