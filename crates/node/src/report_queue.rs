@@ -37,6 +37,22 @@ struct OpenGroup {
     since: Option<u64>,
 }
 
+/// The space for the inner contents of a report.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// Maximum bytes of inner contents.
+    pub(crate) bytes: usize,
+    /// Length of the report without any, bytes.
+    without: usize,
+}
+
+impl Room {
+    /// Length of the report with `inner` bytes of contents, which are padded to whole words.
+    pub(crate) const fn length_with(&self, inner: usize) -> usize {
+        self.without + inner.next_multiple_of(4)
+    }
+}
+
 /// Maximum pending bytes; the excess is counted as shed.
 const MAX_QUEUED_BYTES: usize = 1 << 20;
 /// Maximum size of a datagram of several reports, so that it is not fragmented on common networks.
@@ -65,15 +81,16 @@ impl ReportQueue {
         !matches!(self.version, ReportVersion::V1_0)
     }
 
-    /// How many bytes of inner contents `draft`, which has none yet, can hold in a datagram of its own;
-    /// `None` if it exceeds the path MTU without any.
-    pub(crate) fn room(&self, draft: &Draft<'_>) -> Option<usize> {
-        let without = match self.version {
-            ReportVersion::V2_0 => group::HEADER_BYTES + draft.length(),
-            ReportVersion::V1_0 => self.single(DraftVersion::V1_0, 0, draft).length(),
-            ReportVersion::V0_5 => self.single(DraftVersion::V0_5, 0, draft).length(),
+    /// The room for inner contents of `draft`, which has none yet, in a datagram of its own; `None` if it
+    /// exceeds the path MTU without any.
+    pub(crate) fn room(&self, draft: &Draft<'_>) -> Option<Room> {
+        let (header, without) = match self.version {
+            ReportVersion::V2_0 => (group::HEADER_BYTES, draft.length()),
+            ReportVersion::V1_0 => (0, self.single(DraftVersion::V1_0, 0, draft).length()),
+            ReportVersion::V0_5 => (0, self.single(DraftVersion::V0_5, 0, draft).length()),
         };
-        self.max_payload_bytes.checked_sub(without)
+        let bytes = self.max_payload_bytes.checked_sub(header + without)?;
+        Some(Room { bytes, without })
     }
 
     /// Whether a datagram is complete.
@@ -107,21 +124,20 @@ impl ReportQueue {
         }
     }
 
-    /// Adds the report `draft`, created at `now`; `false` if there is no room.
-    pub(crate) fn push(&mut self, draft: &Draft<'_>, now: Option<u64>) -> bool {
+    /// Adds the report `draft` of `length` bytes, created at `now`; `false` if there is no room.
+    pub(crate) fn push(&mut self, draft: &Draft<'_>, length: usize, now: Option<u64>) -> bool {
         match self.version {
-            ReportVersion::V2_0 => self.push_to_group(draft, now),
+            ReportVersion::V2_0 => self.push_to_group(draft, length, now),
             ReportVersion::V1_0 => self.push_single(DraftVersion::V1_0, draft),
             ReportVersion::V0_5 => self.push_single(DraftVersion::V0_5, draft),
         }
     }
 
     // report-2.0/group-05: several reports may share a datagram.
-    fn push_to_group(&mut self, draft: &Draft<'_>, now: Option<u64>) -> bool {
+    fn push_to_group(&mut self, draft: &Draft<'_>, length: usize, now: Option<u64>) -> bool {
         if let Some(now) = now {
             self.handle_timeout(now);
         }
-        let length = draft.length();
         let max = self.max_payload_bytes.min(MAX_GROUP_BYTES);
         let fits = |open: OpenGroup| self.arena.len() - open.start + length <= max;
         if self.open.is_some_and(|open| !fits(open)) {

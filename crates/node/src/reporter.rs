@@ -182,11 +182,13 @@ impl Reporter {
     /// Queues `draft` with the configured part of the packet.
     fn push(&mut self, reported: &Reported<'_>, draft: Draft<'_>) -> Outcome {
         let room = self.queue.room(&draft);
-        let Some(inner) = room.and_then(|room| self.inner.of(reported, room)) else {
+        let Some((room, inner)) = room.and_then(|room| Some((room, self.inner.of(reported, room.bytes)?)))
+        else {
             return Outcome::ReportMtuExceeded;
         };
         let draft = Draft { inner_type: inner.inner_type, inner: inner.bytes, ..draft };
-        let is_pushed = self.queue.push(&draft, reported.hop.device.clock());
+        let length = room.length_with(draft.inner.len());
+        let is_pushed = self.queue.push(&draft, length, reported.hop.device.clock());
         if is_pushed { Outcome::Reported } else { Outcome::ReportShed }
     }
 
@@ -202,8 +204,9 @@ impl Reporter {
             return Outcome::ReportWithheld;
         }
         let host_int = self.queue.push_summary(|sequence| loss.host_int(*summary, sequence, now));
-        let pushed = host_int
-            .unwrap_or_else(|| loss.with_report(summary, domain, |draft| self.queue.push(draft, Some(now))));
+        let pushed = host_int.unwrap_or_else(|| {
+            loss.with_report(summary, domain, |draft| self.queue.push(draft, draft.length(), Some(now)))
+        });
         if pushed { Outcome::Reported } else { Outcome::ReportShed }
     }
 }

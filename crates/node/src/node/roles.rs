@@ -369,24 +369,31 @@ impl Node {
         restore_dscp: bool,
     ) -> bool {
         let stripping = Stripping { link: visit.carrier_link(), restore_dscp };
-        let (mut layers, mut location) = (visit.layers, *location);
-        for _ in 0..MAX_HEADERS {
+        let may_follow = self.profile.carriage.restores_mark(frame.bytes(), location);
+        self.profile.carriage.strip(frame, &visit.layers, location, stripping)
+            && (!may_follow || self.strip_following(frame, visit, stripping))
+    }
+
+    /// Removes the INT headers that followed the one just removed.
+    #[cold]
+    fn strip_following(&self, frame: &mut Frame<'_>, visit: &Visit<'_>, stripping: Stripping) -> bool {
+        let at = if visit.inside.is_some() { visit.layers.l3 } else { 0 };
+        for left in (0..MAX_HEADERS).rev() {
+            let Ok(Some(layers)) = Layers::parse_at(stripping.link, frame.bytes(), at, Strictness::Truncated)
+            else {
+                return false;
+            };
+            let location = match indication::find(&self.profile.carriage, frame.bytes(), &layers) {
+                Ok(None) => return true,
+                Ok(Some((location, _))) if left > 0 && location.end <= frame.len() => location,
+                Ok(Some(_)) | Err(_) => return false,
+            };
             let may_follow = self.profile.carriage.restores_mark(frame.bytes(), &location);
             if !self.profile.carriage.strip(frame, &layers, &location, stripping) {
                 return false;
             }
             if !may_follow {
                 return true;
-            }
-            let at = if visit.inside.is_some() { layers.l3 } else { 0 };
-            match Layers::parse_at(visit.carrier_link(), frame.bytes(), at, Strictness::Truncated) {
-                Ok(Some(restored)) => layers = restored,
-                _ => return false,
-            }
-            match indication::find(&self.profile.carriage, frame.bytes(), &layers) {
-                Ok(None) => return true,
-                Ok(Some((next, _))) if next.end <= frame.len() => location = next,
-                Ok(Some(_)) | Err(_) => return false,
             }
         }
         false

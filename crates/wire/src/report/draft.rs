@@ -40,6 +40,7 @@ pub struct Draft<'a> {
 
 impl Draft<'_> {
     /// Length of the report, bytes.
+    #[inline]
     #[must_use]
     pub fn length(&self) -> usize {
         self.length_with(self.metadata_bytes())
@@ -51,6 +52,7 @@ impl Draft<'_> {
         self.metadata_bytes() <= Words::MAX.bytes()
     }
 
+    #[inline]
     fn length_with(&self, metadata_bytes: usize) -> usize {
         let main = if self.has_main(metadata_bytes) { MAIN_BYTES + metadata_bytes } else { 0 };
         FIRST_WORD_BYTES + main + self.inner.len().next_multiple_of(4)
@@ -106,6 +108,7 @@ impl Draft<'_> {
 
     /// The metadata that is both wanted and available; reports are not padded.
     // int-2.1/mx-20, int-2.1/mx-36, report-2.0/metadata-02, report-2.0/metadata-04, report-2.0/metadata-05
+    #[inline]
     fn baseline(&self) -> Instructions {
         if self.instructions == Instructions::default() {
             return Instructions::default();
@@ -113,12 +116,14 @@ impl Draft<'_> {
         self.metadata.available(self.instructions).without(Instructions::NODE_ID)
     }
 
+    #[inline]
     fn metadata_bytes(&self) -> usize {
         let drop = if self.drop.is_some() { 4 } else { 0 };
         let domain = self.domain.map_or(0, |(_, _, metadata)| metadata.len());
         self.baseline().words().bytes() + drop + domain
     }
 
+    #[inline]
     const fn has_main(&self, metadata_bytes: usize) -> bool {
         self.own_hop || metadata_bytes > 0 || self.domain.is_some()
     }

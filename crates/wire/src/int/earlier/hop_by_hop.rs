@@ -115,7 +115,7 @@ impl<'a> HopByHop<'a> {
         version: VersionField,
     ) -> Result<Self, ParseError> {
         let at = location.header;
-        let this = match HeaderForm::of(location.version, location.deviations) {
+        let mut this = match HeaderForm::of(location.version, location.deviations) {
             HeaderForm::V1_0 => Self::of_1_0(view(bytes, at, Header::IntMetadata)?, location),
             HeaderForm::V0_5 => Self::of_0_5(view(bytes, at, Header::IntMetadata)?),
             HeaderForm::V2016 => Self::of_2016(view(bytes, at, Header::IntMetadata)?),
@@ -135,7 +135,8 @@ impl<'a> HopByHop<'a> {
             let (found, expected) = (usize::from(this.hop_ml.count()), usize::from(asked.count()));
             return fault(ErrorKind::Mismatch { field, found, expected });
         }
-        Ok(Self { version: location.version, layout, hop_ml: hop_words, ..this })
+        (this.version, this.layout, this.hop_ml) = (location.version, layout, hop_words);
+        Ok(this)
     }
 
     fn of_1_0(header: &HeaderV1_0, location: &Location) -> Self {

@@ -40,7 +40,7 @@ pub fn behind_dscp(bytes: &[u8], layers: &Layers, options: TcpOptions) -> Result
     let limit = limit(bytes, layers)?;
     match behind_shim(bytes, at, limit, Encapsulation::Dscp) {
         Ok(location) => Ok(location),
-        Err(error) => before_2(bytes, at, layers, limit, Encapsulation::Dscp).unwrap_or(Err(error)),
+        Err(error) => before_2(bytes, at, layers, limit, Encapsulation::Dscp, error),
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) fn behind_udp_header(bytes: &[u8], layers: &Layers, at: usize) -> Res
         other => {
             let found = if other == NextProtocolType::Payload { 0 } else { 3 };
             let error = ParseError::new(at, Header::Shim, ErrorKind::Undefined { field: "NPT", found });
-            return before_2(bytes, at, layers, limit, Encapsulation::UdpPort).unwrap_or(Err(error));
+            return before_2(bytes, at, layers, limit, Encapsulation::UdpPort, error);
         }
     };
     behind_shim(bytes, at, limit, encapsulation)
@@ -132,7 +132,7 @@ fn behind_marker(bytes: &[u8], at: usize, layers: &Layers) -> Result<Location, P
         let location = behind_shim(bytes, at, limit, Encapsulation::ProbeMarker)?;
         return check_version(bytes, &location).map(|()| location);
     }
-    let location = before_2(bytes, at, layers, limit, Encapsulation::ProbeMarker).unwrap_or(Err(no_shim))?;
+    let location = before_2(bytes, at, layers, limit, Encapsulation::ProbeMarker, no_shim)?;
     if location.header_type == HeaderType::Md {
         HopByHop::parse(bytes, &location)?;
     }

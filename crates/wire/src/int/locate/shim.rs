@@ -77,7 +77,12 @@ fn cut_short(bytes: &[u8], at: usize, limit: usize) -> ParseError {
     short(at, Header::Shim, SHIM_BYTES, inside(bytes, limit).len().saturating_sub(at))
 }
 
-/// Reads a shim of a version before 2.0; `None` when the first byte rules it out.
+/// Reads a shim of a version before 2.0.
+///
+/// # Errors
+/// `no_2_1`, the error of the same bytes as a shim of 2.1, where the first byte rules out an earlier version;
+/// otherwise a shim of an earlier version that is truncated or invalid.
+// The result is returned as `place::behind_shim` writes it: a copy of it would wait for its parts.
 #[cold]
 pub(super) fn before_2(
     bytes: &[u8],
@@ -85,12 +90,13 @@ pub(super) fn before_2(
     layers: &Layers,
     limit: usize,
     encapsulation: Encapsulation,
-) -> Option<Result<Location, ParseError>> {
-    if !BEFORE_2_TYPES.contains(bytes.get(at)?) {
-        return None;
+    no_2_1: ParseError,
+) -> Result<Location, ParseError> {
+    if bytes.get(at).is_none_or(|first| !BEFORE_2_TYPES.contains(first)) {
+        return Err(no_2_1);
     }
     let bounds = Bounds { payload_end: limit, packet_end: layers.end };
-    Some(place::behind_shim(bytes, at, bounds, encapsulation))
+    place::behind_shim(bytes, at, bounds, encapsulation)
 }
 
 /// Whether the shim at `location`, of 2.x behind TCP or UDP, is exactly as a source writes it: its reserved

@@ -60,7 +60,7 @@ pub(in crate::int) fn behind_next_protocol(
     next_protocol: u8,
 ) -> Result<Option<Location>, ParseError> {
     let found = behind_shim(bytes, at, limit, Encapsulation::VxlanGpe)
-        .or_else(|error| before_2(bytes, at, layers, limit, Encapsulation::VxlanGpe).unwrap_or(Err(error)));
+        .or_else(|error| before_2(bytes, at, layers, limit, Encapsulation::VxlanGpe, error));
     if !SHARED_NEXT_PROTOCOLS.contains(&next_protocol) {
         return found.map(Some);
     }
