@@ -377,7 +377,8 @@ def whiskers_stay_inside(demo, browser, _events):
     queried(page, lambda query, _columns, _rows: [] if "quantile(" in query else None)
     open_view(page, f"{demo.url}/flow/{flow}?packet={'-'.join(map(str, parts))}&at={parts[-1]}&span=2s")
     page.locator(".waterfall .bar.whisker").first.wait_for()
-    outside = page.eval_on_selector_all(".waterfall .track .bar:not(.other)", """all => all.filter(bar => {
+    # Found and measured in one step: the page may draw the pieces again between two.
+    outside = page.evaluate("""() => [...document.querySelectorAll('.waterfall .track .bar:not(.other)')].filter(bar => {
       const [one, track] = [bar, bar.closest('.track')].map(part => part.getBoundingClientRect());
       return one.left < track.left - 1 || one.right > track.right + 3 }).map(bar => bar.outerHTML)""")
     assert not outside, outside
