@@ -115,8 +115,6 @@ impl Asked {
 }
 
 /// Writes lengths, hop count and the hop into the open gap; returns the change of the sum.
-// Inlined: a call costs a transit hop 8 ns.
-#[inline(always)]
 fn write(
     bytes: &mut [u8],
     location: &Location,
