@@ -194,7 +194,10 @@ VERIFIED_ONCE int send_first(struct __sk_buff *skb, __u32 first, __u64 time)
 	return outcome == NO_ROOM ? TC_ACT_SHOT : TCX_NEXT;
 }
 
-/* The treatment of a packet that is watched, after so many `changes`: STEERED, or why not. */
+/*
+ * The treatment of a watched packet: STEERED, or why not. `changes` is
+ * the number of changes before the watchlist was asked about it.
+ */
 static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *packet,
 					 const struct config *config, const struct watched_flow *watched,
 					 __u32 changes, __u32 *first)

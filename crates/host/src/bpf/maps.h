@@ -103,13 +103,13 @@ static __always_inline struct config *copy_config(struct copy *copy, __u32 inter
 /* The configuration of the packet's interface; null: no INT. */
 static __always_inline struct config *configuration(const struct __sk_buff *skb)
 {
-	__u32 zero = 0, interface = skb->ifindex, place = interface % COPIES;
+	__u32 interface = skb->ifindex, place = interface % COPIES;
 	struct copy *copy = bpf_map_lookup_elem(&CONFIG_COPIES, &place);
-	const __u64 *changes = bpf_map_lookup_elem(&CHANGES, &zero);
+	__u64 changes = changes_so_far();
 
-	if (!copy || !changes)
+	if (!copy)
 		return 0;
-	if (copy->interface == interface && copy->changes == *changes)
+	if (copy->interface == interface && copy->changes == changes)
 		return &copy->config;
-	return copy_config(copy, interface, *changes);
+	return copy_config(copy, interface, changes);
 }

@@ -50,12 +50,16 @@ static __always_inline __s64 age(__u64 time, __u64 now)
 	return now - time;
 }
 
+/* The length of a slice, nanoseconds. */
+static __always_inline __u64 interval_of(const struct config *config)
+{
+	return config->interval_us * 1000ULL;
+}
+
 /* Whether the flow's next packet begins a slice; every packet does where all are to have INT. */
 static __always_inline int begins_slice(const struct sliced_flow *sliced, const struct config *config, __u64 now)
 {
-	__u64 interval = config->interval_us * 1000ULL;
-
-	return !config->slices || !sliced->started || age(sliced->started, now) >= (__s64)interval;
+	return !config->slices || !sliced->started || age(sliced->started, now) >= (__s64)interval_of(config);
 }
 
 /*
@@ -67,7 +71,8 @@ static __always_inline int is_between_slices(const struct packet *packet, const 
 	const struct sliced_flow *sliced;
 	struct flow flow;
 
-	if (!config->slices || !has_ports(packet->protocol))
+	/* Postcards have no slices. */
+	if (!config->slices || config->mode == MODE_XD || !has_ports(packet->protocol))
 		return 0;
 	flow_of(packet, &flow);
 	sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
@@ -79,7 +84,7 @@ static __always_inline int is_between_slices(const struct packet *packet, const 
 static __always_inline void keep_quiet(struct sliced_flow *sliced, const struct config *config, __u64 renew_at,
 				       __u32 changes)
 {
-	__u64 next = sliced->started + config->interval_us * 1000ULL;
+	__u64 next = sliced->started + interval_of(config);
 
 	sliced->quiet_until = next < renew_at ? next : renew_at;
 	sliced->watched_at = changes;
