@@ -2,9 +2,9 @@
 
 mod course;
 mod silences;
+mod untracked;
 
 use std::collections::VecDeque;
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -16,6 +16,7 @@ use crate::timeline::Timeline;
 use self::course::{Counts, Unannounced};
 pub(crate) use self::course::{Course, MIN_QUIET, Signs};
 use self::silences::Silences;
+use self::untracked::Untracked;
 
 /// The active events and the latest past ones, each up to a bound.
 ///
@@ -30,9 +31,7 @@ pub(crate) struct Book {
     ends: Deadlines<Subject>,
     pub(crate) silences: Silences,
     pub(crate) timeline: Timeline,
-    untracked: u64,
-    /// Events announced while the table of active ones was full, by hash, with the time of their last sign.
-    homeless: HashMap<u64, Nanos>,
+    untracked: Untracked,
     /// When the unannounced signs of all events were last added to them.
     counted_at: Nanos,
 }
@@ -63,8 +62,7 @@ impl Book {
             active: HashMap::new(),
             past: VecDeque::new(),
             ends: Deadlines::new(),
-            untracked: 0,
-            homeless: HashMap::new(),
+            untracked: Untracked::default(),
             counted_at: Nanos::ZERO,
         }
     }
@@ -115,7 +113,7 @@ impl Book {
         event.silenced = self.silences.cover(&event);
         if self.active.len() >= self.max_active {
             // Not tracked, so its end is never announced.
-            return self.is_first_of_homeless(&subject, last).then_some(event);
+            return self.untracked.is_announced(&subject, last).then_some(event);
         }
         event.phase = Phase::Begin;
         if let Some(quiet) = course.quiet {
@@ -235,26 +233,7 @@ impl Book {
 
     /// Events that were announced but are not tracked as active, for lack of room.
     pub(crate) fn untracked(&self) -> u64 {
-        self.untracked
-    }
-
-    /// Whether an untracked event is to be announced: the first time, and again after a quiet time.
-    fn is_first_of_homeless(&mut self, subject: &Subject, now: Nanos) -> bool {
-        self.untracked += 1;
-        let hash = self.active.hasher().hash_one(subject);
-        if let Some(seen_at) = self.homeless.get_mut(&hash) {
-            let was_quiet = now.since(*seen_at) >= HOMELESS_QUIET;
-            *seen_at = now;
-            return was_quiet;
-        }
-        if self.homeless.len() >= MAX_HOMELESS {
-            self.homeless.retain(|_, seen_at| now.since(*seen_at) < HOMELESS_QUIET);
-        }
-        let has_room = self.homeless.len() < MAX_HOMELESS;
-        if has_room {
-            self.homeless.insert(hash, now);
-        }
-        has_room
+        self.untracked.count()
     }
 
     fn put_past(&mut self, view: EventView) {
@@ -313,10 +292,6 @@ impl Active {
     }
 }
 
-/// Maximum number of untracked events that are remembered.
-const MAX_HOMELESS: usize = 4_096;
-/// How long an untracked event must be quiet to be announced again.
-const HOMELESS_QUIET: Nanos = Nanos::from_secs(60);
 /// How often unannounced signs are added to the events that are shown.
 const COUNTED_EVERY: Nanos = Nanos::from_secs(1);
 /// Maximum number of reports cited by one event: half of them the first, half the latest.
