@@ -55,21 +55,28 @@ impl FlowSnapshot {
         u32::try_from(self.paths.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// Adds a flow with the index of its path, and the indices and times of the previous paths, latest first.
+    /// Adds the hop latencies of a flow. They are stored before the flows: the memory of each flow's is
+    /// elsewhere, and a loop that does nothing else waits for that of several flows at a time.
+    pub(crate) fn add_latencies(&mut self, latencies: &[Option<Nanos>]) {
+        self.latencies.extend_from_slice(latencies);
+    }
+
+    /// Adds a flow, in the order of their latencies, with the index of its path, and the indices and times of
+    /// the previous paths, latest first.
     pub(crate) fn add_flow(
         &mut self,
         view: &FlowView<'_>,
         path: Option<u32>,
         past: impl Iterator<Item = (u32, Nanos, Nanos)>,
     ) {
-        let (first_latency, first_past) = (self.latencies.len(), self.past.len());
-        self.latencies.extend_from_slice(view.hop_latency);
+        let first_latency = self.flows.last().map_or(0, |flow| flow.latencies.end);
+        let first_past = self.past.len();
         self.past.extend(past.map(|(path, since, until)| CopiedPath { path, since, until }));
         self.flows.push(CopiedFlow {
             id: view.id,
             flow: view.flow,
             path,
-            latencies: first_latency..self.latencies.len(),
+            latencies: first_latency..first_latency + view.hop_latency.len(),
             past: first_past..self.past.len(),
             hops_expected: view.hops_expected,
             complete: view.complete,

@@ -157,7 +157,7 @@ impl Collector {
     #[must_use]
     pub fn deepest_queues(&self, count: usize) -> Vec<QueueView> {
         let mut queues: Vec<QueueView> = self.queues().collect();
-        queues.sort_by_key(|queue| {
+        queues.sort_by_cached_key(|queue| {
             let QueueView { node_id, egress_interface, queue_id, .. } = *queue;
             let bytes = self.intake.units().of(node_id).queue_bytes(queue.recent);
             (Reverse(bytes), Reverse(queue.recent), node_id, egress_interface, queue_id)

@@ -52,6 +52,7 @@ impl Correlator {
         let mut copy = |snapshot: &mut FlowSnapshot, index: PathIndex| {
             *places[index.place()].get_or_insert_with(|| snapshot.add_path(&self.network.paths[index].path))
         };
+        self.network.flows.iter().for_each(|entry| snapshot.add_latencies(&entry.latencies));
         for entry in self.network.flows.iter() {
             let path = entry.path.map(|index| copy(&mut snapshot, index));
             let mut past = [(0, Nanos::ZERO, Nanos::ZERO); PAST_PATHS];

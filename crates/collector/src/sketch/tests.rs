@@ -3,7 +3,7 @@
 use inband_model::Nanos;
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
-use super::{FADE_AT, MOST, Sketch};
+use super::{BUCKETS, FADE_AT, MOST, Sketch, bucket_of, middle_of};
 
 #[test]
 fn no_sample_gives_no_summary() {
@@ -41,6 +41,19 @@ fn the_distant_past_fades_and_the_count_does_not() {
 
     assert_eq!(summary.count, u64::from(FADE_AT) * 3 / 2 + 1);
     assert_eq!(summary.p50, Nanos(1_000));
+}
+
+#[test]
+fn buckets_follow_one_another_and_each_contains_its_middle() {
+    assert_eq!((bucket_of(0), bucket_of(MOST), bucket_of(u64::MAX)), (0, BUCKETS - 1, BUCKETS - 1));
+    for bucket in 0..BUCKETS {
+        assert_eq!(bucket_of(middle_of(bucket)), bucket);
+    }
+    for power in 0..40 {
+        let first = 1_u64 << power;
+        assert!(bucket_of(first) - bucket_of(first - 1) <= 1, "{first}");
+        assert!(first < 32 || bucket_of(first * 2 - 1) - bucket_of(first) == 15, "{first}");
+    }
 }
 
 proptest! {
