@@ -2,6 +2,7 @@
 //! viewers of a page cost as much as one.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ use axum::response::Response;
 #[derive(Debug, Default)]
 pub(super) struct SharedAnswers {
     slots: Mutex<HashMap<Key, Slot>>,
+    /// Size of all answers kept, bytes.
+    bytes: Arc<AtomicU64>,
 }
 
 /// The URI of a request, and the encodings that the caller accepts.
@@ -26,11 +29,19 @@ type Key = (String, Option<HeaderValue>);
 type Slot = Arc<tokio::sync::Mutex<Option<Kept>>>;
 
 /// An answer that is kept.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Kept {
     parts: Parts,
     body: Bytes,
     until: Instant,
+    _room: Room,
+}
+
+/// Bytes that an answer takes of those for all, until it is dropped.
+#[derive(Debug)]
+struct Room {
+    bytes: u64,
+    all: Arc<AtomicU64>,
 }
 
 /// Returns a fresh answer about the present again: one is used for ten times as long as it took, up to three
@@ -56,17 +67,19 @@ pub(super) async fn shared(
     let begun = Instant::now();
     let answer = next.run(request).await;
     let cost = begun.elapsed();
-    let is_small = answer.body().size_hint().exact().is_some_and(|bytes| bytes <= MAX_BYTES);
-    if cost < MIN_COST || answer.status() != StatusCode::OK || !is_small {
+    let is_wanted = cost >= MIN_COST && answer.status() == StatusCode::OK;
+    let bytes = answer.body().size_hint().exact().filter(|_| is_wanted);
+    let Some(room) = bytes.and_then(|bytes| answers.room(bytes)) else {
         drop(turn);
         answers.forget(&key, &slot);
         return answer;
-    }
+    };
     let (parts, body) = answer.into_parts();
     let Ok(body) = to_bytes(body, usize::MAX).await else {
         return Response::from_parts(parts, Body::empty());
     };
-    let kept = Kept { parts, body, until: Instant::now() + (cost * COST_FACTOR).min(LONGEST) };
+    let until = Instant::now() + (cost * COST_FACTOR).min(LONGEST);
+    let kept = Kept { parts, body, until, _room: room };
     let answer = kept.answer();
     *turn = Some(kept);
     answer
@@ -83,17 +96,27 @@ impl SharedAnswers {
     fn slot(&self, key: Key) -> Slot {
         let mut slots = self.slots();
         if slots.len() >= MAX_SLOTS && !slots.contains_key(&key) {
-            let now = Instant::now();
-            // Remove answers that have expired and are not being computed.
-            slots.retain(|_, slot| {
-                slot.try_lock().map_or(true, |kept| kept.as_ref().is_some_and(|kept| now < kept.until))
-            });
+            remove_expired(&mut slots);
             if slots.len() >= MAX_SLOTS {
                 // Requests waiting on one of them still get it.
                 slots.clear();
             }
         }
         Arc::clone(slots.entry(key).or_default())
+    }
+
+    /// Room for an answer of this size; `None` if it is too large, or if other answers take all of it.
+    fn room(&self, bytes: u64) -> Option<Room> {
+        if bytes > MAX_BYTES {
+            return None;
+        }
+        let take = |taken: u64| taken.checked_add(bytes).filter(|all| *all <= MAX_ALL_BYTES);
+        let try_take = || self.bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, take).is_ok();
+        let is_taken = try_take() || {
+            remove_expired(&mut self.slots());
+            try_take()
+        };
+        is_taken.then(|| Room { bytes, all: Arc::clone(&self.bytes) })
     }
 
     fn forget(&self, key: &Key, slot: &Slot) {
@@ -109,13 +132,55 @@ impl SharedAnswers {
     }
 }
 
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.bytes, Ordering::AcqRel);
+    }
+}
+
+/// Removes answers that have expired and are not being computed.
+fn remove_expired(slots: &mut HashMap<Key, Slot>) {
+    let now = Instant::now();
+    slots.retain(|_, slot| {
+        slot.try_lock().map_or(true, |kept| kept.as_ref().is_some_and(|kept| now < kept.until))
+    });
+}
+
 /// Paths whose answers are always about the present.
-const OF_NOW: [&str; 4] = ["/api/v1/flows/search", "/api/v1/flows", "/api/v1/nodes", "/api/v1/queues"];
+const OF_NOW: [&str; 6] = [
+    "/api/v1/flows/search",
+    "/api/v1/flows",
+    "/api/v1/nodes",
+    "/api/v1/links",
+    "/api/v1/interfaces",
+    "/api/v1/queues",
+];
 /// Cheaper answers are not shared.
 const MIN_COST: Duration = Duration::from_millis(20);
 /// An answer is used for this many times its cost, at most for `LONGEST`.
 const COST_FACTOR: u32 = 10;
 const LONGEST: Duration = Duration::from_secs(3);
-/// Maximum number of answers kept, and maximum size of one, bytes: 32 MiB in all.
+/// Maximum number of answers kept.
 const MAX_SLOTS: usize = 64;
-const MAX_BYTES: u64 = 512 << 10;
+/// Maximum size of one answer and of all, bytes.
+const MAX_BYTES: u64 = 8 << 20;
+const MAX_ALL_BYTES: u64 = 32 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_ALL_BYTES, MAX_BYTES, SharedAnswers};
+
+    #[test]
+    fn answers_take_no_more_than_the_room_for_all_and_give_it_back() {
+        let answers = SharedAnswers::default();
+        assert!(answers.room(MAX_BYTES + 1).is_none());
+
+        let mut rooms: Vec<_> = (0..MAX_ALL_BYTES / MAX_BYTES).map(|_| answers.room(MAX_BYTES)).collect();
+        assert!(rooms.iter().all(Option::is_some));
+        assert!(answers.room(1).is_none());
+
+        rooms.pop();
+        assert!(answers.room(MAX_BYTES).is_some_and(|room| room.bytes == MAX_BYTES));
+        assert!(answers.room(1).is_some());
+    }
+}

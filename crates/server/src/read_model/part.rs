@@ -1,9 +1,10 @@
 //! One snapshot, and its renewal.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -20,11 +21,13 @@ pub(super) struct Part<T> {
 #[derive(Debug)]
 struct Shared<T> {
     latest: watch::Sender<Option<Published<T>>>,
+    /// The snapshot before the latest, which a caller drops: that takes time, too.
+    replaced: Mutex<Option<Published<T>>>,
     /// Whether a new one has been requested.
     is_wanted: AtomicBool,
 }
 
-/// A snapshot, when it was made, and how long that took.
+/// A snapshot, when it was made, and how much processor time that took.
 #[derive(Debug)]
 struct Published<T> {
     value: Arc<T>,
@@ -34,7 +37,8 @@ struct Published<T> {
 
 impl<T: Send + Sync + 'static> Part<T> {
     pub(super) fn new(asker: &Asker, make: fn(&mut Sight<'_>) -> T) -> Self {
-        let shared = Shared { latest: watch::Sender::new(None), is_wanted: AtomicBool::new(false) };
+        let latest = watch::Sender::new(None);
+        let shared = Shared { latest, replaced: Mutex::default(), is_wanted: AtomicBool::new(false) };
         Self { asker: asker.clone(), make, shared: Arc::new(shared) }
     }
 
@@ -60,6 +64,7 @@ impl<T: Send + Sync + 'static> Part<T> {
         }
         match timeout(MAX_WAIT, changes.changed()).await {
             Ok(Ok(())) => {
+                self.shared.replace(None);
                 let latest = changes.borrow();
                 latest.as_ref().map(|published| Arc::clone(&published.value)).ok_or(Unanswered::Stopped)
             }
@@ -73,13 +78,30 @@ impl<T: Send + Sync + 'static> Part<T> {
         let (shared, make) = (Arc::clone(&self.shared), self.make);
         let guard = Wanted(shared);
         self.asker.put(move |sight| {
-            let at = Instant::now();
+            let (at, begun) = (Instant::now(), processor_time());
             let value = Arc::new(make(sight));
-            let published = Published { value, at, cost: at.elapsed() };
+            let published = Published { value, at, cost: processor_time().saturating_sub(begun) };
             guard.0.is_wanted.store(false, Ordering::Release);
-            guard.0.latest.send_replace(Some(published));
+            guard.0.latest.send_modify(|latest| guard.0.replace(latest.replace(published)));
         })
     }
+}
+
+impl<T> Shared<T> {
+    /// Drops the snapshot that was replaced before, and keeps this one in its place.
+    fn replace(&self, published: Option<Published<T>>) {
+        let mut replaced = self.replaced.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *replaced, published);
+        drop(replaced);
+        drop(before);
+    }
+}
+
+/// Processor time of the calling thread.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    // The time since the thread's start is not negative.
+    time.try_into().unwrap_or_default()
 }
 
 /// Marks a snapshot as wanted until the query has run or was dropped.
@@ -97,8 +119,8 @@ impl<T> Published<T> {
     }
 }
 
-/// A snapshot is used for at least this many times its creation time.
-const COSTS_APART: u32 = 50;
+/// A snapshot is used for at least this many times the processor time of its creation.
+const COSTS_APART: u32 = 150;
 /// Minimum time for which a snapshot is used.
 const MIN_AGE: Duration = Duration::from_millis(100);
 /// Maximum wait for a snapshot.

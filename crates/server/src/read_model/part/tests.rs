@@ -1,9 +1,11 @@
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use inband_collector::CollectorSettings;
 
-use super::Part;
+use super::{MIN_AGE, Part};
 use crate::pipeline::{Pipeline, Unanswered};
 use crate::receive::Reception;
 use crate::settings::ReceiveSettings;
@@ -33,8 +35,40 @@ fn a_thousand_questions_cost_the_pipeline_as_much_as_a_few() {
     let made = MADE.load(Ordering::Relaxed);
     assert!(made <= most, "{made} snapshots for {asked} questions in {:?}", began.elapsed());
     assert!(pipeline.stop().is_some());
-    std::thread::sleep(Duration::from_millis(150));
+    thread::sleep(Duration::from_millis(150));
     assert_eq!(runtime.block_on(part.get()), Err(Unanswered::Stopped));
 }
 
+/// A snapshot that notes which thread drops it.
+#[derive(Debug)]
+struct Noted;
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        DROPPED_BY.lock().unwrap().push(thread::current().name().map(str::to_owned));
+    }
+}
+
+#[test]
+fn the_pipeline_drops_no_snapshot() {
+    let receive =
+        ReceiveSettings { listen: vec!["127.0.0.1:0".parse().unwrap()], ..ReceiveSettings::default() };
+    let (_reception, feed) = Reception::start(&receive).unwrap();
+    let pipeline = Pipeline::start(CollectorSettings::default(), feed, Vec::new()).unwrap();
+    let part = Part::new(&pipeline.asker(), |_| Noted);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+
+    for _ in 0..4 {
+        runtime.block_on(part.get()).unwrap();
+        thread::sleep(MIN_AGE);
+    }
+
+    let dropped_by = DROPPED_BY.lock().unwrap();
+    assert_eq!(dropped_by.len(), 3);
+    assert!(dropped_by.iter().all(|name| name.as_deref() != Some("understand")), "{dropped_by:?}");
+    drop(dropped_by);
+    assert!(pipeline.stop().is_some());
+}
+
+static DROPPED_BY: Mutex<Vec<Option<String>>> = Mutex::new(Vec::new());
 static MADE: AtomicU32 = AtomicU32::new(0);
