@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 use inband_model::table::MinuteRow;
 use inband_model::{HopColumns, HopField, Nanos, NodeId};
 
-use crate::minutes::{EMPTY, MINUTE, Sketch, tell};
 use crate::mixer::Seed;
+use crate::roll_ups::{EMPTY, MINUTE, tell};
+use crate::sketch::Sketch;
 
 /// Key of a second or minute: start, node, interface, queue.
 type Key = (u64, u32, Option<u16>, Option<u8>);

@@ -162,16 +162,17 @@ fn only_the_time_and_the_node_that_are_asked_for_count() {
 fn cells_of_one_place_and_bucket_are_put_together_and_percentiles_stay() {
     let mut part = super::Part::default();
     let place = part.place(Some(1), Some(2)).unwrap();
-    part.sums[place as usize].count = super::MANY_CELLS as u64 + 5;
-    let buckets = [7, 300].map(crate::minutes::bucket);
+    part.sums[place as usize].count = super::part::MANY_CELLS as u64 + 5;
+    let buckets = [7, 300].map(crate::sketch::bucket);
     let one_in_ten = |number: usize| buckets[usize::from(number.is_multiple_of(10))];
     for _ in 0..2 {
-        let cells = (0..super::MANY_CELLS).map(|number| super::cell(place as usize, one_in_ten(number)));
+        let cells =
+            (0..super::part::MANY_CELLS).map(|number| super::cell(place as usize, one_in_ten(number)));
         part.cells.extend(cells);
         part.compact();
         assert_eq!((part.cells.len(), part.counted.len()), (0, 2));
     }
     part.cells.extend((0..5).map(|number| super::cell(place as usize, one_in_ten(number))));
-    let sums = super::merged(&[part])[&(1, Some(2))];
-    assert_eq!((sums.p50, sums.p99), (Some(7), Some(crate::minutes::middle(buckets[1]))));
+    let sums = super::merged(&[part], super::WORKERS)[&(1, Some(2))];
+    assert_eq!((sums.p50, sums.p99), (Some(7), Some(crate::sketch::middle(buckets[1]))));
 }

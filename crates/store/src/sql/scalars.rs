@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, Result};
 
 use crate::budget::Budget;
-use crate::minutes::Sketch;
+use crate::sketch::Sketch;
 use crate::source::integer;
 use crate::span::parse_span;
 

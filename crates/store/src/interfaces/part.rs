@@ -1,0 +1,109 @@
+//! The counts of one thread.
+
+use std::collections::HashMap;
+
+use crate::history::Texts;
+use crate::mixer::Seed;
+use crate::sketch::BUCKETS;
+
+use super::sums::{Interface, InterfaceSums};
+
+/// The counts of one thread.
+#[derive(Default)]
+pub(super) struct Part {
+    places: HashMap<Interface, u32, Seed>,
+    /// The place of the previous row.
+    last: Option<u32>,
+    pub(super) interfaces: Vec<Interface>,
+    pub(super) sums: Vec<InterfaceSums>,
+    /// Place and latency bucket of each hop.
+    pub(super) cells: Vec<Cell>,
+    /// The same, with the number of occurrences.
+    pub(super) counted: Vec<(Cell, u32)>,
+    /// The sketches of rows, and the texts that contain them.
+    pub(super) sketches: Vec<SketchPlace>,
+    pub(super) texts: Vec<Texts>,
+    pub(super) is_too_large: bool,
+}
+
+impl Part {
+    /// The place of an interface; `None` if there are too many.
+    pub(super) fn place(&mut self, node: Option<u64>, interface: Option<u64>) -> Option<u32> {
+        let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let key = (node.map_or(u32::MAX, small), interface.map(small));
+        if let Some(last) = self.last {
+            // Most tables have the same order: the next interface is the one that came next before.
+            for near in [last, last + 1] {
+                if self.interfaces.get(near as usize) == Some(&key) {
+                    self.last = Some(near);
+                    return Some(near);
+                }
+            }
+        }
+        let next = u32::try_from(self.interfaces.len()).ok().filter(|next| *next < MAX_PLACES)?;
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            self.interfaces.push(key);
+            self.sums.push(InterfaceSums::default());
+        }
+        self.last = Some(place);
+        Some(place)
+    }
+
+    /// Combines equal cells if there are many, so that memory grows with the places and not with the hops.
+    pub(super) fn compact(&mut self) {
+        if self.cells.len() < MANY_CELLS {
+            return;
+        }
+        self.cells.sort_unstable();
+        let same = self.cells.chunk_by(|one, next| one == next);
+        self.counted.extend(same.map(|same| (same[0], u32::try_from(same.len()).unwrap_or(u32::MAX))));
+        self.cells.clear();
+        self.counted.sort_unstable_by_key(|(cell, _)| *cell);
+        self.counted.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            if is_same {
+                kept.1 = kept.1.saturating_add(next.1);
+            }
+            is_same
+        });
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.cells.capacity() * size_of::<Cell>()
+            + self.counted.capacity() * size_of::<(Cell, u32)>()
+            + self.sketches.capacity() * size_of::<SketchPlace>()
+            + self.texts.iter().map(Texts::bytes).sum::<usize>()
+            + self.interfaces.len() * BYTES_OF_INTERFACE
+    }
+}
+
+/// A place and a latency bucket in one number.
+pub(super) type Cell = u32;
+
+/// Position of the sketch of a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SketchPlace {
+    pub(super) place: u32,
+    pub(super) text: u32,
+    pub(super) code: u32,
+}
+
+/// The cell of a hop.
+pub(super) fn cell(place: usize, bucket: u32) -> Cell {
+    // The number of places is bounded.
+    u32::try_from(place).unwrap_or(0) << BUCKET_BITS | bucket
+}
+
+/// The place and the latency bucket of a cell.
+pub(super) fn parts_of(cell: Cell) -> (u32, u16) {
+    (cell >> BUCKET_BITS, u16::try_from(cell & ((1 << BUCKET_BITS) - 1)).unwrap_or(0))
+}
+
+/// Bits of the bucket in a cell; the rest is the place.
+const BUCKET_BITS: u32 = 11;
+const MAX_PLACES: u32 = 1 << (u32::BITS - BUCKET_BITS);
+const _: () = assert!(BUCKETS <= 1 << BUCKET_BITS, "a bucket fits");
+/// Cells from which they are combined.
+pub(super) const MANY_CELLS: usize = 1 << 22;
+const BYTES_OF_INTERFACE: usize = 160;
