@@ -5,10 +5,10 @@ use inband_wire::checksum::Sum;
 use inband_wire::int::earlier::metadata::set_bottom_of_stack;
 use inband_wire::int::earlier::recognise::HEADER_BYTES;
 use inband_wire::int::earlier::{
-    HeaderForm, HeaderV0_5, HeaderV1_0, HeaderV2016, HopByHop, InstructionSet, Layout, Metadata, Shim,
+    HeaderForm, HeaderV0_5, HeaderV1_0, HeaderV2016, InstructionSet, Layout, Metadata, Shim,
 };
 use inband_wire::int::locate::Encapsulation;
-use inband_wire::int::{HopMetadata, Instructions, Location};
+use inband_wire::int::{HopMetadata, Location};
 use inband_wire::layers::Layers;
 use inband_wire::view::view_mut;
 
@@ -21,20 +21,18 @@ use crate::passage::Hop;
 use crate::transit::{Choices, keep_checksum};
 
 use super::flags::{Flag, edit};
+use super::request::Request;
 
-/// The header fields that determine what a hop adds.
-#[derive(Clone, Copy)]
-struct Asked {
-    layout: Layout,
-    bitmap: u16,
-    hop: Words,
-    /// Remaining hop count.
-    left: u8,
-    /// Whether the stack is empty.
-    is_first: bool,
+/// What adds a hop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HopContext<'a> {
+    pub(crate) carriage: &'a Carriage,
+    pub(crate) hop: &'a Hop<'a>,
+    pub(crate) limits: Limits,
+    pub(crate) choices: Choices,
 }
 
-/// Adds this node's metadata on top of the stack, or marks the packet when none may be added.
+/// Adds what the packet's header requests on top of the stack, or marks the packet when it may not be added.
 ///
 /// `layers` and `location` follow the frame when it grows. Returns [`Outcome::Pushed`], or the reason why
 /// nothing was pushed.
@@ -42,32 +40,30 @@ struct Asked {
 // int-0.5/md-08, int-1.0/md-05, int-1.0/md-06
 #[cold]
 pub(crate) fn push_hop(
-    carriage: &Carriage,
+    context: &HopContext<'_>,
     frame: &mut Frame<'_>,
     layers: &mut Layers,
     location: &mut Location,
-    hop: &Hop<'_>,
-    limits: Limits,
-    choices: Choices,
+    request: &Request,
 ) -> Option<Outcome> {
-    let asked = Asked::of(&HopByHop::parse(frame.bytes(), location).ok()?);
-    if asked.left == 0 {
+    let HopContext { carriage, hop, limits, choices } = *context;
+    if request.left == 0 {
         edit(carriage, frame.bytes_mut(), layers, location, Flag::MaxHopCountExceeded);
         return Some(Outcome::HopsExceeded);
     }
-    let is_reserved = asked.bitmap & asked.layout.reserved() != 0;
+    let is_reserved = request.bitmap & request.layout.reserved() != 0;
     if is_reserved && choices.unknown_instructions == UnknownInstructions::Skip {
         return Some(Outcome::ReservedInstruction);
     }
     // A hop adds all requested metadata, or none.
-    let Some(length) = grown_length(frame.bytes(), layers, location, asked.hop) else {
+    let Some(length) = grown_length(frame.bytes(), layers, location, request.hop) else {
         return Some(Outcome::StackFull);
     };
-    let growth = asked.hop.bytes();
+    let growth = request.hop.bytes();
     match carrier::check_growth(frame.bytes(), layers, growth, limits) {
         Growth::Fits => {}
         Growth::ExceedsMtu => {
-            if asked.layout.instructions() == InstructionSet::V1_0 {
+            if request.layout.instructions() == InstructionSet::V1_0 {
                 edit(carriage, frame.bytes_mut(), layers, location, Flag::MtuExceeded);
             }
             return Some(Outcome::MtuExceeded);
@@ -78,13 +74,13 @@ pub(crate) fn push_hop(
     let Some(bytes) = frame.open_gap(stack_at, growth) else {
         return Some(Outcome::NoHeadroom);
     };
-    let mut change = write(bytes, location, length, &asked, hop)?;
+    let mut change = write(bytes, location, length, request, hop)?;
     if location.encapsulation == Encapsulation::Geneve {
         change = change.and(&geneve::lengthen(bytes, layers, growth));
     }
     change.grown = growth;
     if carriage.keeps_l4(location) {
-        keep_checksum(bytes, layers, asked.complement(), &change, stack_at + growth, choices);
+        keep_checksum(bytes, layers, request.complement(), &change, stack_at + growth, choices);
         carrier::set_lengths(bytes, layers, &change);
     } else {
         set_ip_length(bytes, layers, &change);
@@ -94,32 +90,12 @@ pub(crate) fn push_hop(
     Some(Outcome::Pushed)
 }
 
-impl Asked {
-    const fn of(int: &HopByHop<'_>) -> Self {
-        Self {
-            layout: int.layout(),
-            bitmap: int.instruction_bitmap,
-            hop: int.hop_ml,
-            left: int.remaining_hop_count(),
-            is_first: int.hop_count() == 0,
-        }
-    }
-
-    /// The checksum complement, if requested: only 1.0 has it, at the same bit as 2.1.
-    const fn complement(&self) -> Instructions {
-        match self.layout.instructions() {
-            InstructionSet::V1_0 => Instructions(self.bitmap & Instructions::CHECKSUM_COMPLEMENT.0),
-            InstructionSet::V0_5 | InstructionSet::V2016 => Instructions(0),
-        }
-    }
-}
-
 /// Writes lengths, hop count and the hop into the open gap; returns the change of the sum.
 fn write(
     bytes: &mut [u8],
     location: &Location,
     length: Words,
-    asked: &Asked,
+    request: &Request,
     hop: &Hop<'_>,
 ) -> Option<Change> {
     let stack_at = location.header + HEADER_BYTES;
@@ -131,8 +107,8 @@ fn write(
         view_mut::<Shim>(bytes, location.shim)?.set_length(length);
     }
     count_hop(bytes, location)?;
-    let gap = bytes.get_mut(stack_at..stack_at + asked.hop.bytes())?;
-    write_hop(asked.layout, asked.bitmap, hop.metadata(), asked.is_first, gap);
+    let gap = bytes.get_mut(stack_at..stack_at + request.hop.bytes())?;
+    write_hop(request.layout, request.bitmap, hop.metadata(), request.is_first, gap);
     let added = Sum::of(gap).plus(Sum::of(bytes.get(fixed)?));
     Some(Change { removed, added, ..Change::default() })
 }

@@ -5,7 +5,7 @@ use inband_wire::int::{HeaderType, Location, Version};
 
 use crate::config::SinkMetadata;
 use crate::counters::Outcome;
-use crate::earlier;
+use crate::earlier::{self, HopContext, Request};
 use crate::frame::Frame;
 use crate::latency::Latency;
 use crate::reporter::Asked;
@@ -22,6 +22,7 @@ impl Node {
         frame: &mut Frame<'_>,
         visit: &mut Visit<'_>,
         mut location: Location,
+        request: &Request,
     ) -> Outcome {
         let is_sink = visit.hop.egress.edge;
         let latency = match self.profile.sink_metadata {
@@ -31,17 +32,13 @@ impl Node {
             _ => None,
         };
         if !is_sink || self.profile.sink_metadata == SinkMetadata::Stack {
-            let limits = visit.limits();
-            let (layers, hop) = (&mut visit.layers, &visit.hop);
-            let pushed = earlier::push_hop(
-                &self.profile.carriage,
-                frame,
-                layers,
-                &mut location,
-                hop,
-                limits,
-                self.profile.choices,
-            );
+            let context = HopContext {
+                carriage: &self.profile.carriage,
+                hop: &visit.hop,
+                limits: visit.limits(),
+                choices: self.profile.choices,
+            };
+            let pushed = earlier::push_hop(&context, frame, &mut visit.layers, &mut location, request);
             if let Some(outcome) = pushed {
                 self.counters.count(outcome);
             }
