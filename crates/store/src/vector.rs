@@ -4,6 +4,9 @@
 
 mod aggregate;
 mod column;
+mod combine;
+mod context;
+mod filter;
 mod groups;
 mod output;
 mod parse;
@@ -11,16 +14,18 @@ mod plan;
 mod run;
 mod scalar;
 mod slots;
+mod source;
 mod stop;
 mod token;
 mod words;
+mod worker;
 
 use std::sync::Arc;
 
 use inband_model::table::shapes;
 
+use self::context::Context;
 use self::plan::Plan;
-use self::run::Context;
 use self::words::Words;
 use crate::budget::{Budget, Charge};
 use crate::history::History;

@@ -58,7 +58,8 @@ mod tests {
     fn an_event_is_announced_once_and_again_after_a_quiet_time() {
         let mut untracked = Untracked::default();
         let late = Nanos(5) + QUIET;
-        let announced = [Nanos(1), Nanos(2), Nanos(5), late, late].map(|now| untracked.is_announced(&"a", now));
+        let announced =
+            [Nanos(1), Nanos(2), Nanos(5), late, late].map(|now| untracked.is_announced(&"a", now));
         assert_eq!(announced, [true, false, false, true, false]);
         assert_eq!(untracked.count(), 5);
     }

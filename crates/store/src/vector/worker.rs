@@ -1,0 +1,216 @@
+//! One thread of a question: it reads chunks, tests their rows, and aggregates groups.
+
+use super::aggregate::State;
+use super::column::Column;
+use super::context::Context;
+use super::filter::{TextTest, end, number_test, passing};
+use super::groups::Groups;
+use super::plan::{Plan, Test};
+use super::scalar::{Rows, Scalar};
+use super::source::{ROWS_AT_ONCE, Source, holds_for_all, wanted};
+use super::stop::Stop;
+use super::words::Met;
+use crate::ahead::Ahead;
+use crate::budget::Charge;
+use crate::history::ValueTest;
+
+/// The result of one thread.
+pub(super) struct Part {
+    pub(super) groups: Groups,
+    pub(super) states: Vec<State>,
+    /// Ungrouped rows, by the number of their chunk.
+    pub(super) lists: Vec<(usize, Vec<Column>)>,
+    pub(super) charge: Charge,
+}
+
+/// A thread with the state of its chunk.
+pub(super) struct Worker<'a> {
+    plan: &'a Plan,
+    context: &'a Context<'a>,
+    source: &'a Source<'a>,
+    part: Part,
+    /// Columns that are read for rows that passed the tests.
+    wanted: Vec<usize>,
+    found: Vec<u32>,
+    met: Met,
+    /// Bytes of the texts that this thread was the first to number.
+    words_bytes: usize,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(plan: &'a Plan, context: &'a Context<'a>, source: &'a Source<'a>) -> Self {
+        let states = plan.aggregates.iter().flatten().map(State::of).collect();
+        let charge = Charge::new(context.budget);
+        let part = Part { groups: Groups::new(plan.keys.len()), states, lists: Vec::new(), charge };
+        let wanted = wanted(plan);
+        Self { plan, context, source, part, wanted, found: Vec::new(), met: Met::default(), words_bytes: 0 }
+    }
+
+    /// Processes chunks until none is left.
+    pub(super) fn work(mut self, ahead: &Ahead<'_>) -> Result<Part, Stop> {
+        let parts = self.source.parts();
+        loop {
+            let part = ahead.take();
+            if part >= parts {
+                return Ok(self.part);
+            }
+            if self.context.budget.is_late() {
+                return Err(Stop::Late);
+            }
+            self.take(part)?;
+        }
+    }
+
+    /// Processes the rows of a chunk.
+    fn take(&mut self, part: usize) -> Result<(), Stop> {
+        let (count, width) = match self.source {
+            Source::Table { shape, chunks } => (chunks[part].rows(), shape.columns.len()),
+            Source::Columns { columns, rows } => {
+                ((rows - part * ROWS_AT_ONCE).min(ROWS_AT_ONCE), columns.len())
+            }
+        };
+        let mut columns: Vec<Option<Column>> = vec![None; width];
+        let mut charge = Charge::new(self.context.budget);
+        let mut rows: Option<Vec<u32>> = None;
+        for test in &self.plan.tests {
+            if self.holds_for_all(part, test) {
+                continue;
+            }
+            let Some(found) = self.tested(part, test, rows, count, &mut columns, &mut charge)? else {
+                return Ok(());
+            };
+            if found.is_empty() {
+                return Ok(());
+            }
+            rows = Some(found);
+        }
+        let first = (rows.as_deref(), end(rows.as_deref(), count));
+        if let (Source::Table { chunks, .. }, true) = (self.source, rows.is_some()) {
+            chunks[part].announce(&self.wanted);
+        }
+        for column in self.wanted.clone() {
+            if !self.read(part, column, &mut columns, first, &mut charge)? {
+                return Ok(());
+            }
+        }
+        let rows = rows.as_deref().map_or(Rows::All(count), Rows::Some);
+        let keys =
+            self.plan.keys.iter().map(|key| key.column(&columns, &rows)).collect::<Result<Vec<_>, _>>()?;
+        let Some(aggregates) = &self.plan.aggregates else {
+            let bytes = keys.iter().map(Column::bytes).sum();
+            self.part.charge.add(bytes).then_some(()).ok_or(Stop::GiveUp)?;
+            self.part.lists.push((part, keys));
+            return Ok(());
+        };
+        self.found.clear();
+        let Part { groups, states, .. } = &mut self.part;
+        if keys.is_empty() {
+            groups.find(&[0]).ok_or(Stop::GiveUp)?;
+            self.found.resize(rows.len(), 0);
+        } else {
+            groups.add(&keys, rows.len(), &mut self.found).ok_or(Stop::GiveUp)?;
+        }
+        // Aggregates of the same column share its values.
+        let mut last: Option<(&Scalar, Column)> = None;
+        for (aggregate, state) in aggregates.iter().zip(states.iter_mut()) {
+            let column = match (aggregate.argument(), &last) {
+                (None, _) => None,
+                (Some(of), Some((same, column))) if of == *same => Some(column.clone()),
+                (Some(of), _) => {
+                    let column = of.column(&columns, &rows)?;
+                    last = Some((of, column.clone()));
+                    Some(column)
+                }
+            };
+            state.add(&self.found, column.as_ref(), groups.len())?;
+        }
+        let bytes = groups.bytes() + states.iter().map(State::bytes).sum::<usize>() + self.words_bytes;
+        self.part.charge.set(bytes).then_some(()).ok_or(Stop::GiveUp)
+    }
+
+    /// The rows of a chunk of `count` rows that pass a test, out of those that passed the previous ones;
+    /// `None` if the column is damaged.
+    fn tested(
+        &mut self,
+        part: usize,
+        test: &Test,
+        rows: Option<Vec<u32>>,
+        count: usize,
+        columns: &mut [Option<Column>],
+        charge: &mut Charge,
+    ) -> Result<Option<Vec<u32>>, Stop> {
+        let column = test.column();
+        let first = (rows.as_deref(), end(rows.as_deref(), count));
+        if let Source::Table { chunks, .. } = self.source
+            && columns[column].is_none()
+        {
+            let (history, chunk) = (self.context.history, &chunks[part]);
+            let text = TextTest::of(test);
+            let found = match (&text, number_test(test)) {
+                (Some(text), _) => {
+                    history.rows_with(chunk, column, first.0, ValueTest::Text(&|word| text.holds(word)))
+                }
+                // Numbers that are wanted anyway are read once.
+                (None, Some(holds)) if !self.wanted.contains(&column) => {
+                    history.rows_with(chunk, column, first.0, ValueTest::Number(&holds))
+                }
+                _ => Some(None),
+            };
+            match found {
+                Some(None) => {}
+                Some(found) => return Ok(found),
+                None => return Ok(None),
+            }
+            if let Some(text) = text {
+                // Texts of rows that do not pass need no number.
+                let Some(data) = history.first_of_column(chunk, column, first.1) else { return Ok(None) };
+                let is_room = self.context.budget.has(data.bytes());
+                return is_room.then(|| Some(text.passing(&data, rows))).ok_or(Stop::GiveUp);
+            }
+        }
+        if !self.read(part, column, columns, first, charge)? {
+            return Ok(None);
+        }
+        let Some(column) = &columns[column] else { return Err(Stop::GiveUp) };
+        Ok(Some(passing(test, column, rows, &self.context.words)))
+    }
+
+    /// Reads a column of a chunk up to the last of `rows`, entirely if there are none given; `false` if it is
+    /// damaged.
+    fn read(
+        &mut self,
+        part: usize,
+        column: usize,
+        columns: &mut [Option<Column>],
+        (rows_wanted, end): (Option<&[u32]>, usize),
+        charge: &mut Charge,
+    ) -> Result<bool, Stop> {
+        if columns[column].is_some() {
+            return Ok(true);
+        }
+        let (read, bytes) = match self.source {
+            Source::Table { chunks, .. } => {
+                let (history, chunk) = (self.context.history, &chunks[part]);
+                let data = match rows_wanted {
+                    Some(rows) => history.rows_of_column(chunk, column, rows),
+                    None => history.first_of_column(chunk, column, end),
+                };
+                let Some(data) = data else { return Ok(false) };
+                Column::of(data, rows_wanted, &self.context.words, &mut self.met)
+            }
+            Source::Columns { columns, rows } => {
+                let start = part * ROWS_AT_ONCE;
+                (columns[column].part(start..(start + ROWS_AT_ONCE).min(*rows)), 0)
+            }
+        };
+        self.words_bytes += bytes;
+        let is_room = charge.add(read.bytes() + bytes);
+        columns[column] = Some(read);
+        is_room.then_some(true).ok_or(Stop::GiveUp)
+    }
+
+    /// Whether all rows of a chunk are known to pass a test.
+    fn holds_for_all(&self, part: usize, test: &Test) -> bool {
+        matches!(self.source, Source::Table { chunks, .. } if holds_for_all(&chunks[part], test))
+    }
+}
