@@ -44,8 +44,8 @@ struct Room {
     all: Arc<AtomicU64>,
 }
 
-/// Returns a fresh answer about the present again: one is used for ten times as long as it took, up to three
-/// seconds.
+/// Returns a fresh answer about the present again: one is used for twenty times as long as it took, at least
+/// as long as the snapshots that answers are made from, and at most three seconds.
 pub(super) async fn shared(
     State(answers): State<Arc<SharedAnswers>>,
     request: Request,
@@ -78,7 +78,7 @@ pub(super) async fn shared(
     let Ok(body) = to_bytes(body, usize::MAX).await else {
         return Response::from_parts(parts, Body::empty());
     };
-    let until = Instant::now() + (cost * COST_FACTOR).min(LONGEST);
+    let until = Instant::now() + (cost * COST_FACTOR).clamp(SHORTEST, LONGEST);
     let kept = Kept { parts, body, until, _room: room };
     let answer = kept.answer();
     *turn = Some(kept);
@@ -147,18 +147,20 @@ fn remove_expired(slots: &mut HashMap<Key, Slot>) {
 }
 
 /// Paths whose answers are always about the present.
-const OF_NOW: [&str; 6] = [
+const OF_NOW: [&str; 7] = [
     "/api/v1/flows/search",
     "/api/v1/flows",
     "/api/v1/nodes",
     "/api/v1/links",
     "/api/v1/interfaces",
     "/api/v1/queues",
+    "/api/v1/ledger",
 ];
 /// Cheaper answers are not shared.
-const MIN_COST: Duration = Duration::from_millis(20);
-/// An answer is used for this many times its cost, at most for `LONGEST`.
-const COST_FACTOR: u32 = 10;
+const MIN_COST: Duration = Duration::from_millis(1);
+/// An answer is used for this many times its cost, at least for `SHORTEST` and at most for `LONGEST`.
+const COST_FACTOR: u32 = 20;
+const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(3);
 /// Maximum number of answers kept.
 const MAX_SLOTS: usize = 64;

@@ -35,13 +35,14 @@ impl Flows {
 
     /// The `count` flows with the most reports, busiest first.
     pub(crate) fn busiest(&self, count: usize) -> Vec<FlowView<'_>> {
-        let rank = |flow: &FlowView<'_>| (Reverse(flow.reports), flow.id);
-        let mut flows: Vec<FlowView<'_>> = self.snapshot.flows().collect();
-        if count < flows.len() {
-            flows.select_nth_unstable_by_key(count, rank);
-            flows.truncate(count);
+        // Few numbers of each flow are compared: views of all are far larger.
+        let rank = |(flow, at): (FlowView<'_>, usize)| (Reverse(flow.reports), flow.id, at);
+        let mut ranks: Vec<_> = self.snapshot.flows().zip(0..).map(rank).collect();
+        if count < ranks.len() {
+            ranks.select_nth_unstable(count);
+            ranks.truncate(count);
         }
-        flows.sort_by_key(rank);
-        flows
+        ranks.sort_unstable();
+        ranks.into_iter().map(|(_, _, at)| self.snapshot.flow(at)).collect()
     }
 }
