@@ -60,7 +60,8 @@ impl Level {
     }
 
     fn last_int(&self) -> Option<&Location> {
-        self.int().last()
+        // They fill the places in order.
+        self.locations.iter().map_while(Option::as_ref).last()
     }
 }
 
@@ -177,14 +178,15 @@ pub(crate) fn dissect_into(
         let Some(slot) = dissection.levels.get_mut(depth) else { break };
         let level = slot.insert(Level::new(layers));
         let error = level.find_int(bytes, code_points);
+        let last = level.last_int();
         let flow = dissection.flow.insert(layers.five_tuple(bytes));
-        if let Some(location) = level.last_int() {
+        if let Some(location) = last {
             take_int_off(flow, bytes, location);
             with_int |= 1 << depth;
         }
         dissection.error = error;
         next = match error {
-            None => carried(bytes, &layers, level.last_int()).map(|carried| (carried.link, carried.at)),
+            None => carried(bytes, &layers, last).map(|carried| (carried.link, carried.at)),
             Some(_) => None,
         };
     }
