@@ -11,7 +11,7 @@ use inband_wire::udp::UdpHeader;
 use inband_wire::{geneve, gre, udp, vxlan};
 
 use crate::config::EncapsulationKind;
-use crate::earlier::{self, Request};
+use crate::earlier;
 use crate::encapsulation::Carriage;
 
 /// The INT header a node acts on.
@@ -20,8 +20,8 @@ pub(crate) enum Int {
     Md(MdHeader),
     /// INT-MX.
     Mx(MxHeader),
-    /// A hop-by-hop header of a version before 2.0, and what it requests of a hop.
-    Earlier(Request),
+    /// A hop-by-hop header of a version before 2.0.
+    Earlier,
     /// A destination header without any other.
     Destination,
 }
@@ -87,7 +87,7 @@ pub(crate) fn is_as_written(bytes: &[u8], location: &Location, int: &Int) -> boo
     let is_header_exact = match int {
         Int::Md(header) => header.reserved_is_zero(),
         Int::Mx(header) => header.reserved_is_zero(),
-        Int::Earlier(_) | Int::Destination => true,
+        Int::Earlier | Int::Destination => true,
     };
     location.version.is_before_2() || (is_header_exact && locate::is_shim_exact(bytes, location))
 }
@@ -244,7 +244,7 @@ fn parse(bytes: &[u8], layers: &Layers, location: &Location) -> Result<Int, Pars
 
 #[cold]
 fn read_earlier(bytes: &[u8], layers: &Layers, location: &Location) -> Result<Int, ParseError> {
-    let request = earlier::check_header(bytes, layers, location)?;
+    earlier::check_header(bytes, layers, location)?;
     let is_destination = location.header_type == HeaderType::Destination;
-    Ok(if is_destination { Int::Destination } else { Int::Earlier(request) })
+    Ok(if is_destination { Int::Destination } else { Int::Earlier })
 }

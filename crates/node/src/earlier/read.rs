@@ -13,12 +13,10 @@ use inband_wire::view::view;
 use crate::config::EncapsulationKind;
 use crate::encapsulation::Carriage;
 
-use super::request::Request;
-
 /// Finds Host-INT before the TCP options in a domain whose INT is after them.
 pub(crate) use inband_wire::int::locate::host_int_before_options as before_tcp_options;
 
-/// Checks that the header at `location` is consistent as a whole, and returns what it requests of a hop.
+/// Checks that the header at `location` is consistent as a whole.
 ///
 /// A mark behind L4 is weak evidence, and shims of earlier versions resemble arbitrary data, so a header
 /// counts only if its lengths, counts and bitmap agree, and the tail of 0.5 names the protocol in front.
@@ -29,11 +27,7 @@ pub(crate) use inband_wire::int::locate::host_int_before_options as before_tcp_o
 /// The inconsistency.
 // int-0.5/md-09, int-1.0/md-07, int-2016/md-20, host-int-0.5/packet-12
 #[cold]
-pub(crate) fn check_header(
-    bytes: &[u8],
-    layers: &Layers,
-    location: &Location,
-) -> Result<Request, ParseError> {
+pub(crate) fn check_header(bytes: &[u8], layers: &Layers, location: &Location) -> Result<(), ParseError> {
     let int = HopByHop::parse(bytes, location)?;
     if int.instruction_bitmap == 0 {
         let kind = ErrorKind::Undefined { field: "Instruction Bitmap", found: 0 };
@@ -45,7 +39,7 @@ pub(crate) fn check_header(
             let kind = ErrorKind::Mismatch { field: "Proto", found, expected };
             Err(ParseError::new(location.end, Header::IntTail, kind))
         }
-        _ => Ok(Request::of(&int)),
+        _ => Ok(()),
     }
 }
 

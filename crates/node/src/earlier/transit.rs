@@ -44,9 +44,9 @@ pub(crate) fn push_hop(
     frame: &mut Frame<'_>,
     layers: &mut Layers,
     location: &mut Location,
-    request: &Request,
 ) -> Option<Outcome> {
     let HopContext { carriage, hop, limits, choices } = *context;
+    let request = Request::read(frame.bytes(), location)?;
     if request.left == 0 {
         edit(carriage, frame.bytes_mut(), layers, location, Flag::MaxHopCountExceeded);
         return Some(Outcome::HopsExceeded);
@@ -74,7 +74,7 @@ pub(crate) fn push_hop(
     let Some(bytes) = frame.open_gap(stack_at, growth) else {
         return Some(Outcome::NoHeadroom);
     };
-    let mut change = write(bytes, location, length, request, hop)?;
+    let mut change = write(bytes, location, length, &request, hop)?;
     if location.encapsulation == Encapsulation::Geneve {
         change = change.and(&geneve::lengthen(bytes, layers, growth));
     }

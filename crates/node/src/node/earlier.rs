@@ -5,7 +5,7 @@ use inband_wire::int::{HeaderType, Location, Version};
 
 use crate::config::SinkMetadata;
 use crate::counters::Outcome;
-use crate::earlier::{self, HopContext, Request};
+use crate::earlier::{self, HopContext};
 use crate::frame::Frame;
 use crate::latency::Latency;
 use crate::reporter::Asked;
@@ -22,7 +22,6 @@ impl Node {
         frame: &mut Frame<'_>,
         visit: &mut Visit<'_>,
         mut location: Location,
-        request: &Request,
     ) -> Outcome {
         let is_sink = visit.hop.egress.edge;
         let latency = match self.profile.sink_metadata {
@@ -38,7 +37,7 @@ impl Node {
                 limits: visit.limits(),
                 choices: self.profile.choices,
             };
-            let pushed = earlier::push_hop(&context, frame, &mut visit.layers, &mut location, request);
+            let pushed = earlier::push_hop(&context, frame, &mut visit.layers, &mut location);
             if let Some(outcome) = pushed {
                 self.counters.count(outcome);
             }

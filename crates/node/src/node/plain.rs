@@ -149,7 +149,7 @@ impl Node {
         let found = indication::read(frame.bytes(), &visit.layers, &location);
         Ok(match found {
             Ok(Int::Md(header)) if is_sink => self.end_md(frame, visit, &location, &header),
-            Ok(Int::Earlier(_)) if is_sink => self.end_earlier(frame, visit, &location),
+            Ok(Int::Earlier) if is_sink => self.end_earlier(frame, visit, &location),
             Ok(Int::Mx(header)) if is_sink => self.handle_mx(frame, visit, &location, &header),
             Ok(Int::Mx(header)) if self.profile.plan.own_metadata => {
                 self.report(frame.bytes(), visit, Some(&location), &Asked::of_mx(&header));

@@ -11,7 +11,7 @@ use inband_wire::layers::{Layers, Link, Strictness};
 
 use crate::copies::Branch;
 use crate::counters::Outcome;
-use crate::earlier::{self, HopContext, Request};
+use crate::earlier::{self, HopContext};
 use crate::frame::{Frame, with_headroom};
 use crate::indication::{self, Int};
 use crate::output::OwnPacket;
@@ -46,7 +46,7 @@ impl Node {
     /// no node to send one to.
     // int-2016/handling-01
     pub fn follow_up(&mut self, link: Link, packet: &[u8], passage: &Passage) -> bool {
-        let Some((mut layers, mut location, request)) = self.find_earlier(link, packet) else { return false };
+        let Some((mut layers, mut location)) = self.find_earlier(link, packet) else { return false };
         let mut buffer = with_headroom(packet);
         let Some(mut frame) = Frame::behind_headroom(&mut buffer) else { return false };
         let visit = self.visit(link, layers, passage);
@@ -59,7 +59,7 @@ impl Node {
             limits: visit.limits(),
             choices: self.profile.choices,
         };
-        let pushed = earlier::push_hop(&context, &mut frame, &mut layers, &mut location, &request);
+        let pushed = earlier::push_hop(&context, &mut frame, &mut layers, &mut location);
         if pushed != Some(Outcome::Pushed)
             || !earlier::exempt(&self.profile.carriage, &mut frame, &layers, &location)
         {
@@ -73,7 +73,7 @@ impl Node {
     // int-2016/md-08
     #[cold]
     fn replicate(&mut self, link: Link, packet: &[u8], branches: &[Branch]) {
-        let Some((layers, location, request)) = self.find_earlier(link, packet) else { return };
+        let Some((layers, location)) = self.find_earlier(link, packet) else { return };
         let replication = HopByHop::parse(packet, &location).map_or(0, |int| int.replication);
         for branch in branches.iter().filter(|branch| branch.level.is_asked(replication)) {
             if !self.copies.has_room() {
@@ -87,7 +87,7 @@ impl Node {
             if !visit.hop.ingress.accept_int {
                 continue;
             }
-            match self.handle_earlier(&mut frame, &mut visit, location, &request) {
+            match self.handle_earlier(&mut frame, &mut visit, location) {
                 Outcome::Transit => {
                     self.keep(branch.passage.egress, link, frame.bytes(), Outcome::Replicated);
                 }
@@ -97,10 +97,10 @@ impl Node {
         }
     }
 
-    fn find_earlier(&self, link: Link, packet: &[u8]) -> Option<(Layers, Location, Request)> {
+    fn find_earlier(&self, link: Link, packet: &[u8]) -> Option<(Layers, Location)> {
         let layers = Layers::parse(link, packet, Strictness::Truncated).ok().flatten()?;
         match indication::find(&self.profile.carriage, packet, &layers) {
-            Ok(Some((location, Int::Earlier(request)))) => Some((layers, location, request)),
+            Ok(Some((location, Int::Earlier))) => Some((layers, location)),
             _ => None,
         }
     }

@@ -68,9 +68,7 @@ impl Node {
                 self.change_inserted(frame, visit, &location, &header);
                 self.handle_mx(frame, visit, &location, &header)
             }
-            Ok(Some((location, Int::Earlier(request)))) => {
-                self.handle_earlier(frame, visit, location, &request)
-            }
+            Ok(Some((location, Int::Earlier))) => self.handle_earlier(frame, visit, location),
             Ok(Some((location, Int::Destination))) => self.handle_destination(frame, visit, &location),
             // int-2.1/modes-01: mode XD changes and drops no user's packet.
             Err(_) if self.profile.plan.mode == Mode::Xd => self.handle_plain(frame, visit),

@@ -161,7 +161,7 @@ fn is_copy(packet: &[u8], layers: &Layers, location: Option<&Location>) -> bool 
     match indication::read(packet, layers, location) {
         Ok(Int::Md(header)) => header.discard(),
         Ok(Int::Mx(header)) => header.discard(),
-        Ok(Int::Earlier(_)) => HopByHop::parse(packet, location).is_ok_and(|int| int.copy),
+        Ok(Int::Earlier) => HopByHop::parse(packet, location).is_ok_and(|int| int.copy),
         Ok(Int::Destination) | Err(_) => false,
     }
 }
