@@ -105,16 +105,20 @@ pub(crate) fn push_hop(
     let (fixed, gap) = bytes
         .get_mut(location.shim..stack_at + growth)?
         .split_first_chunk_mut::<{ size_of::<IntStart>() }>()?;
-    let removed = sum_of_changing(fixed);
     let start: &mut IntStart = zerocopy::transmute_mut!(fixed);
+    // The two bytes that change are the low ones of their words. The words are not read again: a read right
+    // after a shorter write waits for it.
+    let (mut removed, mut added) = (low_byte(header.remaining_hop_count()), low_byte(left));
     if location.encapsulation != Encapsulation::Geneve {
+        removed = removed.plus(low_byte(start.shim.length().count()));
+        added = added.plus(low_byte(length.count()));
         start.shim.set_length(length);
     }
     // int-2.1/md-09, int-2.1/transit-02: decremented because metadata is added, and only then.
     // int-2.1/md-40, int-2.1/transit-05: the instructions stay as the source wrote them.
     start.header.set_remaining_hop_count(left);
     write_hop(header.instructions(), hop, &domain, gap);
-    let added = sum_of_changing(fixed).plus(Sum::of(gap));
+    added = added.plus(Sum::of(gap));
     let mut change = Change { removed, added, grown: growth, shrunk: 0 };
     if location.encapsulation == Encapsulation::Geneve {
         lengthen_geneve(bytes, layers, location, length, &mut change);
@@ -126,12 +130,9 @@ pub(crate) fn push_hop(
     Some(Outcome::Pushed)
 }
 
-/// Sums the words of shim and header that a hop changes: the shim's length and the Remaining Hop Count are in
-/// their first words.
-#[inline]
-fn sum_of_changing(start: &[u8; size_of::<IntStart>()]) -> Sum {
-    let (changing, _) = start.split_at(size_of::<Shim>() + 4);
-    Sum::of(changing)
+/// The sum of a word whose high byte does not change.
+const fn low_byte(byte: u8) -> Sum {
+    Sum::word(byte as u16)
 }
 
 /// Sets E when no hop is left.
