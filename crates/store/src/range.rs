@@ -19,4 +19,10 @@ impl TimeRange {
     pub(crate) fn has(self, time: i64) -> bool {
         (self.from.0..=self.to.0).contains(&time.cast_unsigned())
     }
+
+    /// Leaves out what is before `least` or after `greatest`, as in questions; no time is negative.
+    pub(crate) fn narrow(&mut self, least: i64, greatest: i64) {
+        self.from = self.from.max(Nanos(u64::try_from(least).unwrap_or(0)));
+        self.to = self.to.min(Nanos(u64::try_from(greatest).unwrap_or(0)));
+    }
 }

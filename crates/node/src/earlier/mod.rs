@@ -2,8 +2,9 @@
 //!
 //! They share a metadata header of 8 bytes, an 8-bit type in the shim and a shim length that includes the
 //! shim, so they share the code. [`support`] checks the configuration, [`instructions`] maps instructions to
-//! bits, [`read`] decides whether a packet carries such INT, [`request`] reads what it asks of a hop, [`source`] and [`transit`] implement the roles;
-//! insertion and removal are in `encapsulation`, with those of 2.1.
+//! bits, [`read`] decides whether a packet carries such INT, [`request`] reads what it asks of a hop,
+//! [`source`] and [`transit`] implement the roles; insertion and removal are in `encapsulation`, with those
+//! of 2.1.
 
 mod flags;
 mod instructions;

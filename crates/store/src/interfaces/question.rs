@@ -19,8 +19,8 @@ pub struct InterfacesQuestion {
 }
 
 impl InterfacesQuestion {
-    /// Whether percentiles include the minute of this time. The last minute, which may be running, and the one
-    /// before it always count, so that percentiles are known soon after the first report.
+    /// Whether percentiles include the minute of this time. The last minute, which may be running, and the
+    /// one before it always count, so that percentiles are known soon after the first report.
     pub(super) fn is_sampled(&self, time: u64) -> bool {
         let earlier = (self.range.to.0 / MINUTE).saturating_sub(time / MINUTE);
         earlier == 0 || earlier % self.one_in == 1

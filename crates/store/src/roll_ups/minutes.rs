@@ -8,12 +8,12 @@ use inband_model::{HopColumns, HopField, Nanos, NodeId, Values};
 
 use crate::mixer::Seed;
 
-use super::queue_row::{EMPTY, MINUTE, tell};
+use super::queue_row::{EMPTY, minute_of, tell};
 use super::roll_up::RollUp;
 use super::sketches::Sketches;
 
 /// Minute roll-ups in progress.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Minutes {
     places: HashMap<Key, u32, Seed>,
     /// The key of the latest lookup, and its row.
@@ -21,13 +21,6 @@ pub(crate) struct Minutes {
     rows: Vec<MinuteRow>,
     /// The latencies of each row.
     latencies: Sketches,
-}
-
-impl Default for Minutes {
-    fn default() -> Minutes {
-        let places = HashMap::with_hasher(Seed::new());
-        Minutes { places, last: None, rows: Vec::new(), latencies: Sketches::default() }
-    }
 }
 
 /// Key of a minute: start, node, interface, queue.
@@ -47,7 +40,7 @@ impl RollUp for Minutes {
         let utilization = narrow(HopField::EgressUtilization);
         for index in reports {
             let report = &columns.reports()[index];
-            let minute = report.received_at.0 - report.received_at.0 % MINUTE;
+            let minute = minute_of(report.received_at).0;
             if report.hop_count == 0 {
                 // The reporter dropped the packet, and tells nothing of where.
                 if report.dropped {

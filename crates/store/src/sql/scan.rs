@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use inband_model::Nanos;
 use inband_model::table::Shape;
 
 use super::plan::{Plan, Wanted};
@@ -273,8 +272,7 @@ fn times(wanted: &[Wanted]) -> TimeRange {
     let mut range = TimeRange::ALL;
     for wanted in wanted {
         if let Wanted::Integers(0, least, greatest) = wanted {
-            range.from = range.from.max(Nanos(u64::try_from(*least).unwrap_or(0)));
-            range.to = range.to.min(Nanos(u64::try_from(*greatest).unwrap_or(0)));
+            range.narrow(*least, *greatest);
         }
     }
     range

@@ -1,6 +1,5 @@
 //! The rows that a plan reads.
 
-use inband_model::Nanos;
 use inband_model::table::Shape;
 
 use super::column::Column;
@@ -69,8 +68,7 @@ pub(super) fn times(tests: &[Test]) -> TimeRange {
     let mut range = TimeRange::ALL;
     for test in tests {
         if let Test::Range(0, least, greatest) = test {
-            range.from = range.from.max(Nanos(u64::try_from(*least).unwrap_or(0)));
-            range.to = range.to.min(Nanos(u64::try_from(*greatest).unwrap_or(0)));
+            range.narrow(*least, *greatest);
         }
     }
     range

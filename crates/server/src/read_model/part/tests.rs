@@ -12,10 +12,7 @@ use crate::settings::ReceiveSettings;
 
 #[test]
 fn a_thousand_questions_cost_the_pipeline_as_much_as_a_few() {
-    let receive =
-        ReceiveSettings { listen: vec!["127.0.0.1:0".parse().unwrap()], ..ReceiveSettings::default() };
-    let (_reception, feed) = Reception::start(&receive).unwrap();
-    let pipeline = Pipeline::start(CollectorSettings::default(), feed, Vec::new()).unwrap();
+    let (_reception, pipeline) = started();
     let part = Part::new(&pipeline.asker(), |sight| {
         MADE.fetch_add(1, Ordering::Relaxed);
         sight.now
@@ -39,6 +36,15 @@ fn a_thousand_questions_cost_the_pipeline_as_much_as_a_few() {
     assert_eq!(runtime.block_on(part.get()), Err(Unanswered::Stopped));
 }
 
+/// A collector that waits for reports.
+fn started() -> (Reception, Pipeline) {
+    let receive =
+        ReceiveSettings { listen: vec!["127.0.0.1:0".parse().unwrap()], ..ReceiveSettings::default() };
+    let (reception, feed) = Reception::start(&receive).unwrap();
+    let pipeline = Pipeline::start(CollectorSettings::default(), feed, Vec::new()).unwrap();
+    (reception, pipeline)
+}
+
 /// A snapshot that notes which thread drops it.
 #[derive(Debug)]
 struct Noted;
@@ -51,10 +57,7 @@ impl Drop for Noted {
 
 #[test]
 fn the_pipeline_drops_no_snapshot() {
-    let receive =
-        ReceiveSettings { listen: vec!["127.0.0.1:0".parse().unwrap()], ..ReceiveSettings::default() };
-    let (_reception, feed) = Reception::start(&receive).unwrap();
-    let pipeline = Pipeline::start(CollectorSettings::default(), feed, Vec::new()).unwrap();
+    let (_reception, pipeline) = started();
     let part = Part::new(&pipeline.asker(), |_| Noted);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
 
