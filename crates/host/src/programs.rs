@@ -12,7 +12,7 @@ use inband_node::config::{Actions, Mode};
 use inband_wire::int::metadata::NOT_AVAILABLE;
 
 use crate::abi::{Config, WATCHED, WITH_INT};
-use crate::config::{HostInt, Wiring};
+use crate::config::HostInt;
 use crate::error::HostError;
 use crate::maps::{self, absent_or};
 use crate::memory;
@@ -55,6 +55,8 @@ pub(crate) static OBJECT: &[u8] = include_bytes_aligned!("bpf/inband.bpf.o");
 const MAX_FRAME: usize = 4096;
 /// The device of packets of [`Programs::pass`].
 const LOOPBACK: u32 = 1;
+/// Of the programs: the number of places for queues.
+const MAX_INTERFACES: u32 = 1024;
 
 impl Program {
     /// All programs.
@@ -138,7 +140,7 @@ impl Programs {
     /// # Errors
     /// A setting that the programs cannot follow; they then continue unchanged.
     pub fn configure(&mut self, host: &HostInt) -> Result<(), HostError> {
-        let config = host.config()?;
+        let config = Config { device: LOOPBACK, ..host.config()? };
         // Packets of this interface have no agents behind them.
         self.set_peer(&MappedPrefix::ANY, IS_PEER | SENT_ALWAYS | ENDED_ALWAYS)?;
         self.set_watchlist(&host.node, 0)?;
@@ -151,9 +153,7 @@ impl Programs {
     /// # Errors
     /// A kernel that refuses it.
     pub fn note_queue(&mut self, occupancy: Option<u32>) -> Result<(), HostError> {
-        let fault = |reason| HostError::Map { name: "QUEUES", reason };
-        let mut map: HashMap<_, u32, [u32; 2]> = HashMap::try_from(self.map("QUEUES")?).map_err(fault)?;
-        map.insert(Wiring::default().device, [occupancy.unwrap_or(NOT_AVAILABLE), 0], 0).map_err(fault)
+        self.set_queue(LOOPBACK, [LOOPBACK, occupancy.unwrap_or(NOT_AVAILABLE), 0])
     }
 
     /// Sets the watchlist of `node`, without traffic to its collectors or to `control_port`.
@@ -185,15 +185,15 @@ impl Programs {
         let mut map: HashMap<_, u32, [u8; size_of::<Config>()]> =
             HashMap::try_from(self.map("CONFIG")?).map_err(fault)?;
         absent_or(map.remove(&interface)).map_err(fault)?;
-        self.forget_queue(interface)?;
+        // The queue's occupancy does not apply to another device.
+        self.set_queue(interface, [0; 3])?;
         self.spread_changes()
     }
 
-    /// Forgets the queue's occupancy: it does not apply to another device.
-    fn forget_queue(&mut self, interface: u32) -> Result<(), HostError> {
-        let fault = |reason| HostError::Map { name: "QUEUES", reason };
-        let mut map: HashMap<_, u32, [u32; 2]> = HashMap::try_from(self.map("QUEUES")?).map_err(fault)?;
-        absent_or(map.remove(&interface)).map_err(fault)
+    /// Sets what is noted of the queue of `interface`: a `struct queue_note` of the programs.
+    fn set_queue(&mut self, interface: u32, note: [u32; 3]) -> Result<(), HostError> {
+        let bytes: [u8; 12] = zerocopy::transmute!(note);
+        maps::set(&mut self.ebpf, "QUEUES", interface % MAX_INTERFACES, bytes)
     }
 
     /// Invalidates every processor's copies of `CONFIG`, and what flows know of the watchlist.

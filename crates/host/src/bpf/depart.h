@@ -3,9 +3,9 @@
 #pragma once
 
 #include "conclude.h"
-#include "events.h"
 #include "first.h"
 #include "handover.h"
+#include "leave.h"
 #include "queue.h"
 #include "slices.h"
 #include "watch.h"
@@ -35,9 +35,10 @@ VERIFIED_ONCE int depart(struct __sk_buff *skb)
 	struct packet *packet = packet_at_hand();
 	struct location location = {};
 	struct sliced_flow *sliced = 0;
+	struct queue_note note;
 	struct hop hop = {};
 	struct flow flow;
-	__u64 now, bytes = 0;
+	__u64 now;
 	int outcome, starts;
 
 	if (!config || !packet)
@@ -45,11 +46,11 @@ VERIFIED_ONCE int depart(struct __sk_buff *skb)
 	now = bpf_ktime_get_ns();
 	hop.ingress_timestamp = entered_shim(skb, now) + config->clock_offset;
 	hop.egress_timestamp = now + config->clock_offset;
-	hop.queue = noted_queue(config);
-	hop.may_wait = noted_wait(config);
+	note = noted_queue(config);
+	hop.queue = note.occupancy;
+	hop.may_wait = note.may_wait;
 	outcome = read_packet(skb, packet);
 	if (!outcome) {
-		bytes = packet->end - L3;
 		flow_of(packet, &flow);
 		sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
 		starts = leave_shim(sliced, flow.protocol, config);
@@ -62,16 +63,8 @@ VERIFIED_ONCE int depart(struct __sk_buff *skb)
 			outcome = BETWEEN_SLICES;
 		else if (skb->gso_size)
 			outcome = SEGMENTS;
-		else {
-			if (config->mode == MODE_MX)
-				tell_if_due(skb, packet, config, EVENT_LEAVES);
-			outcome = start_int(skb, packet, config, &hop);
-		}
-	}
-	if (outcome == STARTED) {
-		count_traffic(WITH_INT, 1, bytes);
-		if (sliced)
-			__sync_fetch_and_add(&sliced->with_int, 1);
+		else
+			outcome = leave_with_int(skb, packet, config, &hop, sliced);
 	}
 	conclude(skb, packet, config, outcome, 1);
 	skb->tc_index = departed_by(config->device);

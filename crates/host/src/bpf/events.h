@@ -148,5 +148,5 @@ static __always_inline void tell_if_due(struct __sk_buff *skb, const struct pack
 	__u64 now = when_due(packet, config);
 
 	if (now)
-		tell(skb, now, kind, kind == EVENT_LEAVES ? noted_queue(config) : NOT_AVAILABLE, 0);
+		tell(skb, now, kind, kind == EVENT_LEAVES ? noted_queue(config).occupancy : NOT_AVAILABLE, 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// INT on this host's own packets, three classifiers: `steer` sends watched packets through
-// the shim, where the kernel splits them into segments and completes checksums; `source`
-// starts INT in them on the shim's far side; `sink` removes INT from incoming packets.
+// INT on this host's own packets, three classifiers: `steer` starts INT in single packets, and sends
+// watched super-packets through the shim, where the kernel splits them into segments and completes
+// checksums; `source` starts INT in these on the shim's far side; `sink` removes INT from incoming packets.
 
 #include <stddef.h>
 
@@ -45,6 +45,8 @@ int steer(struct __sk_buff *skb)
 		return first ? send_first(skb, first, time) : bpf_redirect(config->shim_in, 0);
 	}
 	conclude(skb, packet, config, outcome, packets);
+	if (outcome == STARTED)
+		skb->tc_index = departed_by(config->device);
 	return outcome == NO_ROOM ? TC_ACT_SHOT : TCX_NEXT;
 }
 

@@ -108,6 +108,9 @@ struct sk_buff {
 	struct sock *sk;
 	unsigned long _skb_refdst;
 	int skb_iif;
+	__u8 ip_summed : 2;
+	__u16 csum_start;
+	__u16 csum_offset;
 	__u16 tc_index;
 	__be16 protocol;
 	__u16 network_header;
@@ -148,6 +151,9 @@ struct sk_buff {
 
 /* Of `Qdisc.state`, of one without a lock: packets are queued in it, or may be. */
 #define QDISC_STATE_NON_EMPTY 0xcUL
+
+/* Of `sk_buff.ip_summed`: the device completes the checksum. */
+#define CHECKSUM_PARTIAL 3
 
 /* Of `skb_shared_info.tx_flags`: a timestamp of sending is requested, by hardware, driver or queue. */
 #define SKBTX_TIMESTAMPS 0x43

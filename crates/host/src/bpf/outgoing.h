@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The treatment of outgoing packets: whether they get INT, and thus go through the shim, where
- * the kernel splits them into segments and completes checksums.
+ * The treatment of outgoing packets: whether they get INT. Super-packets then go through
+ * the shim, where the kernel splits them into segments and completes checksums.
  */
 #pragma once
 
+#include "complete.h"
 #include "conclude.h"
 #include "cut.h"
 #include "events.h"
 #include "first.h"
 #include "handover.h"
+#include "leave.h"
 #include "path_mtu.h"
 #include "proof.h"
 #include "queue.h"
@@ -26,12 +28,12 @@ static __always_inline __u32 packets_of(const struct __sk_buff *skb, const struc
 	return size && payload > size ? (payload + size - 1) / size : 1;
 }
 
-/* Counts a watched packet as it will be on the wire, without INT. */
-static __always_inline void count_watched(const struct packet *packet, __u32 packets)
+/* Counts a watched packet of `bytes` as it will be on the wire, without INT. */
+static __always_inline void count_watched(const struct packet *packet, __u32 bytes, __u32 packets)
 {
 	__u32 headers = packet->behind_l4 - L3;
 
-	count_traffic(WATCHED, packets, packet->end - L3 + (__u64)(packets - 1) * headers);
+	count_traffic(WATCHED, packets, bytes + (__u64)(packets - 1) * headers);
 }
 
 /* A router may fragment the packet: INT would be only in its first fragment, which no sink searches. */
@@ -69,7 +71,7 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 
 	if (!agent_is_alive())
 		return AGENT_SILENT;
-	if (!shim_is_up(skb, config))
+	if (skb->gso_size && !shim_is_up(skb, config))
 		return SHIM_DOWN;
 	if (is_unanswered(skb))
 		return UNANSWERED;
@@ -90,9 +92,33 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 	return has_room(skb, packet, config) ? 0 : NOT_STARTED_MTU;
 }
 
-/* Stores in a packet that it gets INT behind the shim, or its first segment does: STEERED, or why not. */
-static __always_inline int steer_packet(struct __sk_buff *skb, const struct packet *packet, __u32 first, __u64 now)
+/* Starts INT in a single packet, which came at `now`; returns the outcome, or -1: it is for the shim. */
+static __always_inline int start_here(struct __sk_buff *skb, struct packet *packet, const struct config *config,
+				      struct sliced_flow *sliced, __u64 now)
 {
+	struct queue_note note;
+	struct hop hop = {};
+	int fault;
+
+	if (skb->gso_size)
+		return -1;
+	fault = complete_checksum(skb, packet);
+	if (fault)
+		return fault;
+	hop.ingress_timestamp = now + config->clock_offset;
+	hop.egress_timestamp = bpf_ktime_get_ns() + config->clock_offset;
+	note = noted_queue(config);
+	hop.queue = note.occupancy;
+	hop.may_wait = note.may_wait;
+	return leave_with_int(skb, packet, config, &hop, sliced);
+}
+
+/* Stores in a packet that it gets INT behind the shim, or its first segment does: STEERED, or why not. */
+static __always_inline int steer_packet(struct __sk_buff *skb, const struct packet *packet,
+					const struct config *config, __u32 first, __u64 now)
+{
+	if (!skb->gso_size && !shim_is_up(skb, config))
+		return SHIM_DOWN;
 	if (!hand_over(skb, packet->mtu, first ? FIRST_GETS_INT : GETS_INT, first))
 		return NOT_STARTED_CLASS;
 	/* Removed when it leaves the shim; a time that is already set is the time to send. */
@@ -138,7 +164,7 @@ VERIFIED_ONCE int send_first(struct __sk_buff *skb, __u32 first, __u64 time)
 }
 
 /*
- * The treatment of a watched packet: STEERED, or why not. `changes` is
+ * The treatment of a watched packet: STARTED, STEERED, or why neither. `changes` is
  * the number of changes before the watchlist was asked about it.
  */
 static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *packet,
@@ -166,18 +192,20 @@ static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *p
 	outcome = begins_slice(sliced, config, now) ? prepare(skb, packet, config, watched, now, first)
 						    : BETWEEN_SLICES;
 	if (!outcome)
-		outcome = steer_packet(skb, packet, *first, now);
-	if (outcome == STEERED) {
+		outcome = start_here(skb, packet, config, sliced, now);
+	if (outcome < 0)
+		outcome = steer_packet(skb, packet, config, *first, now);
+	if (outcome == STARTED || outcome == STEERED)
 		sliced->started = now;
+	if (outcome == STEERED)
 		sliced->is_due = 1;
-	}
-	if (outcome == STEERED || outcome == BETWEEN_SLICES)
+	if (outcome == STARTED || outcome == STEERED || outcome == BETWEEN_SLICES)
 		keep_quiet(sliced, config, packet->renew_at, changes);
 	return outcome;
 }
 
 /*
- * The treatment of a packet whose headers are read: STEERED, or why not. `*packets` is set to
+ * The treatment of a packet whose headers are read: STARTED, STEERED, or why neither. `*packets` is set to
  * their number on the wire if it is watched, and `*first` where its first segment gets INT alone.
  */
 static __always_inline int judge(struct __sk_buff *skb, struct packet *packet, const struct config *config,
@@ -187,6 +215,7 @@ static __always_inline int judge(struct __sk_buff *skb, struct packet *packet, c
 	__u32 changes = changes_so_far();
 	struct location location = {};
 	struct watched_flow flow;
+	__u32 bytes = packet->end - L3;
 	int outcome = BETWEEN_SLICES;
 
 	if (carries_int(skb, packet, config, &location))
@@ -199,6 +228,6 @@ static __always_inline int judge(struct __sk_buff *skb, struct packet *packet, c
 		outcome = judge_watched(skb, packet, config, &flow, changes, first);
 	}
 	*packets = *first ? packets_after(skb, packet, *first) : packets_of(skb, packet);
-	count_watched(packet, *packets);
+	count_watched(packet, bytes, *packets);
 	return outcome;
 }

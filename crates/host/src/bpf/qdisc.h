@@ -11,38 +11,42 @@
 /* Maximum value of a 24-bit occupancy. */
 #define MAX_OCCUPANCY 0x00ffffff
 
-/*
- * The bytes waiting in the root queue of the device that a packet leaves by. Unknown where there is no
- * queue, where there are several, or where its counters are kept for each processor or in the device.
- */
-static __always_inline __u32 root_queue(struct __sk_buff *skb)
+/* The root queue of the device that a packet leaves by; null: there is none. */
+static __always_inline const struct Qdisc *root_queue(struct __sk_buff *skb)
 {
 	const struct Qdisc *qdisc = BPF_CORE_READ((struct sk_buff *)skb, dev, qdisc);
+
+	return qdisc && BPF_CORE_READ(qdisc, enqueue) ? qdisc : 0;
+}
+
+/*
+ * The bytes waiting in a root queue. Unknown where there is no queue, where there
+ * are several, or where its counters are kept for each processor or in the device.
+ */
+static __always_inline __u32 occupancy_of(const struct Qdisc *queue)
+{
 	__u32 backlog;
 
-	if (!qdisc || !BPF_CORE_READ(qdisc, enqueue))
+	if (!queue || (BPF_CORE_READ(queue, flags) & (TCQ_F_MQROOT | TCQ_F_CPUSTATS | TCQ_F_OFFLOADED)))
 		return QUEUE_UNKNOWN;
-	if (BPF_CORE_READ(qdisc, flags) & (TCQ_F_MQROOT | TCQ_F_CPUSTATS | TCQ_F_OFFLOADED))
-		return QUEUE_UNKNOWN;
-	backlog = BPF_CORE_READ(qdisc, qstats.backlog);
+	backlog = BPF_CORE_READ(queue, qstats.backlog);
 	return backlog < MAX_OCCUPANCY ? backlog : MAX_OCCUPANCY;
 }
 
 /*
- * Whether a packet may wait in the root queue of the device it leaves by. It does not where there is none,
- * or where the kernel bypasses an empty one; of several queues the one it will enter is not known yet.
+ * Whether a packet may wait in a root queue. It does not where there is none, or where
+ * the kernel bypasses an empty one; of several queues the one it will enter is not known yet.
  */
-static __always_inline __u32 may_wait(struct __sk_buff *skb)
+static __always_inline __u32 may_wait_in(const struct Qdisc *queue)
 {
-	const struct Qdisc *qdisc = BPF_CORE_READ((struct sk_buff *)skb, dev, qdisc);
 	unsigned int flags;
 
-	if (!qdisc || !BPF_CORE_READ(qdisc, enqueue))
+	if (!queue)
 		return 0;
-	flags = BPF_CORE_READ(qdisc, flags);
+	flags = BPF_CORE_READ(queue, flags);
 	if (!(flags & TCQ_F_CAN_BYPASS) || (flags & (TCQ_F_MQROOT | TCQ_F_OFFLOADED)))
 		return 1;
 	if (flags & TCQ_F_NOLOCK)
-		return !!(BPF_CORE_READ(qdisc, state) & QDISC_STATE_NON_EMPTY);
-	return BPF_CORE_READ(qdisc, qstats.backlog) != 0;
+		return !!(BPF_CORE_READ(queue, state) & QDISC_STATE_NON_EMPTY);
+	return BPF_CORE_READ(queue, qstats.backlog) != 0;
 }

@@ -42,6 +42,8 @@ const FORMS: [Form; 3] = [Form::Without, Form::Slices, Form::All];
 /// A slice begins with the first packet after its interval, so slightly less than 10 ms gives one in every 10
 /// ms.
 const INTERVAL_US: u32 = 9_500;
+/// The default, with INT in every packet.
+const DEFAULT_INTERVAL_US: u32 = 10_000;
 const QUESTIONS: usize = 5_000;
 
 #[test]
@@ -126,8 +128,9 @@ fn measure(world: &World, form: Form, rounds: &mut Rounds) -> Option<()> {
 }
 
 fn agent(world: &World, place: Place, form: Form) -> Option<Agent> {
-    let coverage = if form == Form::All { "all" } else { "slices" };
-    Agent::start(world, place, &Domain { interval_us: INTERVAL_US, coverage, ..Domain::new("dscp", "md") })
+    let (coverage, interval_us) =
+        if form == Form::All { ("all", DEFAULT_INTERVAL_US) } else { ("slices", INTERVAL_US) };
+    Agent::start(world, place, &Domain { interval_us, coverage, ..Domain::new("dscp", "md") })
 }
 
 /// The round-trip times of requests over TCP.

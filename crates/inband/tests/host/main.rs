@@ -30,6 +30,7 @@ mod proof;
 mod quic;
 mod reporting;
 mod shim;
+mod single;
 mod slices;
 mod surroundings;
 mod tally;

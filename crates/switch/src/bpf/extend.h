@@ -8,6 +8,7 @@
 /* Adds this node's metadata to the packet, or sets E or M in its header. Returns what happened. */
 static __always_inline int extend(struct __sk_buff *skb, struct packet *packet, struct way *way)
 {
+	const struct Qdisc *queue;
 	__u16 asked;
 	__u32 grown;
 	int outcome;
@@ -16,8 +17,9 @@ static __always_inline int extend(struct __sk_buff *skb, struct packet *packet, 
 	if (skb->gso_size || lacks_checksum(skb) || is_engines(packet, way->config))
 		return ENGINE;
 	asked = bpf_ntohs(header_of(packet)->instructions);
-	way->latency = (asked & HOP_LATENCY) && !may_wait(skb) ? latency(way) : UNKNOWN;
-	way->queue = asked & QUEUE_OCCUPANCY ? root_queue(skb) : UNKNOWN;
+	queue = asked & (HOP_LATENCY | QUEUE_OCCUPANCY) ? root_queue(skb) : 0;
+	way->latency = (asked & HOP_LATENCY) && !may_wait_in(queue) ? latency(way) : UNKNOWN;
+	way->queue = asked & QUEUE_OCCUPANCY ? occupancy_of(queue) : UNKNOWN;
 	grown = grown_bytes(packet);
 	outcome = push_hop(packet, way);
 	if (outcome == ENGINE)

@@ -123,6 +123,7 @@ static __always_inline int is_wrapped(struct __sk_buff *skb)
 /* Passes the packet to the engine; where that fails, INT does not leave by an edge. */
 static __always_inline int hand_over(struct __sk_buff *skb, const struct way *way, int may_leave)
 {
+	const struct Qdisc *queue = root_queue(skb);
 	struct handed handed = {
 		/* Unused addresses, so that no stack accepts it. */
 		.destination = { 0x02, 'i', 'n', 'b', 's', 'w' },
@@ -132,8 +133,8 @@ static __always_inline int hand_over(struct __sk_buff *skb, const struct way *wa
 		.ingress = way->in ? skb->ingress_ifindex : 0,
 		.egress = skb->ifindex,
 		.came_at = way->came_at ? way->came_at + way->config->clock_offset : 0,
-		.queue = root_queue(skb),
-		.may_wait = may_wait(skb),
+		.queue = occupancy_of(queue),
+		.may_wait = may_wait_in(queue),
 	};
 
 	if (bpf_skb_change_head(skb, sizeof(handed), 0))
