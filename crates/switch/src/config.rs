@@ -6,7 +6,7 @@ use inband_linux::device::{self, Device};
 use inband_linux::netlink::Netlink;
 use inband_node::NodeConfig;
 use inband_node::config::{
-    Datapath, Forwarding, FrameIo, InterfaceConfig, ReportConfig, ReportFilter, SwitchConfig,
+    Datapath, Forwarding, FrameIo, InterfaceConfig, ReportConfig, ReportFilter, SwitchConfig, Xdp,
 };
 
 use crate::error::SwitchError;
@@ -17,12 +17,7 @@ use crate::error::SwitchError;
 /// The first setting that is invalid, or not supported by this build.
 pub fn check(config: &NodeConfig) -> Result<(), SwitchError> {
     metrics_address(config)?;
-    if config.switch.datapath == Datapath::Kernel && config.switch.io == FrameIo::AfXdp {
-        return Err(SwitchError::config(
-            "switch.io",
-            "`af-xdp` is for `datapath = \"engine\"`: Linux forwards here",
-        ));
-    }
+    check_datapath(&config.switch)?;
     if config.interfaces.len() < 2 {
         return Err(SwitchError::config(
             "interface",
@@ -49,6 +44,21 @@ pub fn check(config: &NodeConfig) -> Result<(), SwitchError> {
         }
     }
     check_statics(config)
+}
+
+/// A setting of the other datapath that asks for what this one does not do.
+fn check_datapath(switch: &SwitchConfig) -> Result<(), SwitchError> {
+    match (switch.datapath, switch.io, switch.xdp) {
+        (Datapath::Kernel, FrameIo::AfXdp, _) => Err(SwitchError::config(
+            "switch.io",
+            "`af-xdp` is for `datapath = \"engine\"`: Linux forwards here",
+        )),
+        (Datapath::Engine, _, Xdp::Native | Xdp::Generic) => Err(SwitchError::config(
+            "switch.xdp",
+            "is for `datapath = \"kernel\"`: with `engine` frames arrive as `switch.io` says",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Where metrics are served; `None`: nowhere.

@@ -44,7 +44,7 @@ struct Room {
     all: Arc<AtomicU64>,
 }
 
-/// Returns a fresh answer about the present again: one is used for twenty times as long as it took, at least
+/// Returns a fresh answer about the present again: one is used for fifty times as long as it took, at least
 /// as long as the snapshots that answers are made from, and at most three seconds.
 pub(super) async fn shared(
     State(answers): State<Arc<SharedAnswers>>,
@@ -159,7 +159,7 @@ const OF_NOW: [&str; 7] = [
 /// Cheaper answers are not shared.
 const MIN_COST: Duration = Duration::from_millis(1);
 /// An answer is used for this many times its cost, at least for `SHORTEST` and at most for `LONGEST`.
-const COST_FACTOR: u32 = 20;
+const COST_FACTOR: u32 = 50;
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(3);
 /// Maximum number of answers kept.

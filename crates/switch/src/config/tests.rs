@@ -1,5 +1,5 @@
 use inband_node::NodeConfig;
-use inband_node::config::{InterfaceConfig, ReportFilter, Xdp};
+use inband_node::config::{Datapath, FrameIo, InterfaceConfig, ReportFilter, SwitchConfig, Xdp};
 
 use super::{check, check_reload};
 
@@ -53,6 +53,24 @@ fn metrics_are_served_at_an_address_and_a_port() {
         check(&wrong).map_err(|error| error.key().map(str::to_owned)),
         Err(Some("switch.metrics".to_owned()))
     );
+}
+
+#[test]
+fn a_setting_of_the_other_datapath_is_a_mistake() {
+    type Change = fn(&mut SwitchConfig);
+    let changes: [(Change, &str); 3] = [
+        (|switch| (switch.datapath, switch.xdp) = (Datapath::Engine, Xdp::Native), "switch.xdp"),
+        (|switch| (switch.datapath, switch.xdp) = (Datapath::Engine, Xdp::Generic), "switch.xdp"),
+        (|switch| (switch.datapath, switch.io) = (Datapath::Kernel, FrameIo::AfXdp), "switch.io"),
+    ];
+    for (change, key) in changes {
+        let mut wrong = config();
+        change(&mut wrong.switch);
+        assert_eq!(check(&wrong).unwrap_err().key(), Some(key));
+    }
+    let mut right = config();
+    (right.switch.datapath, right.switch.xdp) = (Datapath::Engine, Xdp::Off);
+    assert!(check(&right).is_ok());
 }
 
 #[test]
