@@ -8,7 +8,7 @@ mod exports;
 mod seen;
 mod text;
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
 use inband_export::{Family, MetricsSource};
@@ -54,19 +54,25 @@ impl Metrics {
 pub struct CollectorMetrics {
     asker: Asker,
     metrics: Metrics,
+    /// The counts at the collector's end.
+    last: Arc<OnceLock<Seen>>,
 }
 
 impl CollectorMetrics {
     /// Creates the metrics of the collector behind `asker`, with these names and this archive.
     #[must_use]
     pub fn new(asker: Asker, names: Arc<Names>, archive: Option<&Arc<dyn Archive>>) -> Self {
-        Self { asker, metrics: Metrics::new(names, archive) }
+        let last = Arc::new(OnceLock::new());
+        let at_end = Arc::clone(&last);
+        asker.put_last(move |sight| drop(at_end.set(Seen::of(sight))));
+        Self { asker, metrics: Metrics::new(names, archive), last }
     }
 }
 
 impl MetricsSource for CollectorMetrics {
     fn families(&self) -> Option<Vec<Family>> {
-        self.asker.ask(Seen::of).ok().map(|seen| self.metrics.families(seen))
+        let seen = self.asker.ask(Seen::of).ok().or_else(|| self.last.get().cloned())?;
+        Some(self.metrics.families(seen))
     }
 }
 

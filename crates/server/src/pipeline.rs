@@ -15,7 +15,7 @@ use inband_model::{Event, HopColumns, LedgerView, Nanos};
 
 pub use self::asked::{Asker, ClockView, Sight, Unanswered};
 
-use self::asked::Question;
+use self::asked::{LastQuestions, Question};
 use crate::capture_clock::CaptureClock;
 use crate::clock::Clock;
 use crate::evidence::Evidence;
@@ -60,6 +60,7 @@ struct Work {
     collector: Collector,
     stages: Vec<Box<dyn Stage>>,
     questions: Receiver<Question>,
+    last_questions: LastQuestions,
     stop: Arc<AtomicBool>,
     time: Time,
     past: ReceptionCounts,
@@ -84,6 +85,8 @@ impl Pipeline {
         stages: Vec<Box<dyn Stage>>,
     ) -> io::Result<Pipeline> {
         let (sender, questions) = sync_channel(MAX_QUESTIONS);
+        let last_questions = LastQuestions::default();
+        let asker = Asker::new(sender, last_questions.clone());
         let stop = Arc::new(AtomicBool::new(false));
         let time = feed.clock().map_or(Time::OfCapture(CaptureClock::default()), |clock| Time::OfClock {
             // Datagrams may have waited since then.
@@ -101,6 +104,7 @@ impl Pipeline {
             collector,
             stages,
             questions,
+            last_questions,
             stop: Arc::clone(&stop),
             time,
             past: ReceptionCounts::default(),
@@ -111,7 +115,7 @@ impl Pipeline {
             history_at: Nanos::ZERO,
         };
         let thread = Builder::new().name("understand".to_owned()).spawn(move || work.run())?;
-        Ok(Pipeline { stop, asker: Asker::new(sender), thread })
+        Ok(Pipeline { stop, asker, thread })
     }
 
     /// The handle for queries, from any thread.
@@ -281,6 +285,7 @@ impl Work {
         if matches!(self.time, Time::OfCapture(_)) {
             self.drain();
         }
+        self.answer_last();
         let now = self.now();
         for at in 0..self.stages.len() {
             if self.stages[at].export().is_some() {
@@ -322,17 +327,30 @@ impl Work {
         // At most as many as can be queued, so that queries cannot keep reports waiting for long.
         for _ in 0..MAX_QUESTIONS {
             let Ok(question) = self.questions.try_recv() else { return };
-            let now = self.now();
-            let Work { collector, stages, past, time, step_ns, feed, evidence, .. } = &mut *self;
-            let now = collector.time_of_day(now);
-            let steps = match time {
-                Time::OfClock { steps, .. } => *steps as u64,
-                Time::OfCapture(_) => 0,
-            };
-            let clock = ClockView { steps, last_step_ns: *step_ns };
-            let sockets = feed.sockets();
-            question(&mut Sight { collector, now, stages, reception: *past, clock, sockets, evidence });
+            self.show(question);
         }
+    }
+
+    /// Answers the queries for the end. Those that come later learn that the collector has stopped.
+    fn answer_last(&mut self) {
+        for question in self.last_questions.take() {
+            self.show(question);
+        }
+        self.answer();
+        self.questions = sync_channel(1).1;
+    }
+
+    fn show(&mut self, question: Question) {
+        let now = self.now();
+        let Work { collector, stages, past, time, step_ns, feed, evidence, .. } = &mut *self;
+        let now = collector.time_of_day(now);
+        let steps = match time {
+            Time::OfClock { steps, .. } => *steps as u64,
+            Time::OfCapture(_) => 0,
+        };
+        let clock = ClockView { steps, last_step_ns: *step_ns };
+        let sockets = feed.sockets();
+        question(&mut Sight { collector, now, stages, reception: *past, clock, sockets, evidence });
     }
 
     fn now(&mut self) -> Nanos {

@@ -30,17 +30,24 @@ pub(super) struct Reporter {
 }
 
 impl Reporter {
-    /// Sends metrics until the output ends.
+    /// Sends metrics until the output ends, and then the last ones.
     pub(super) fn run(self, tally: &Tally, ending: &Ending) {
         let mut wait = self.every;
+        // Until when the receiver has asked to wait.
+        let mut away_until = Instant::now();
         loop {
             ending.pause(wait);
-            if ending.left().is_some() {
+            let is_last = ending.left().is_some();
+            if is_last && Instant::now() < away_until {
                 return;
             }
             let sent_at = Instant::now();
-            let asked = self.send(tally, ending).unwrap_or_default();
-            wait = self.every.saturating_sub(sent_at.elapsed()).max(asked.min(MAX_PAUSE));
+            let asked = self.send(tally, ending).unwrap_or_default().min(MAX_PAUSE);
+            if is_last {
+                return;
+            }
+            away_until = Instant::now() + asked;
+            wait = self.every.saturating_sub(sent_at.elapsed()).max(asked);
         }
     }
 

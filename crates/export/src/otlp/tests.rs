@@ -107,6 +107,20 @@ fn counters_are_sums_and_other_metrics_gauges() {
     assert_eq!(counter.unit, "");
 }
 
+#[test]
+fn the_last_metrics_are_sent_at_the_end() {
+    let server = Server::start("127.0.0.1:0", &[]);
+    let tally = Arc::new(Tally::new("otlp".to_owned()));
+    let source = Source::default();
+    source.set(Box::new(Given)).unwrap();
+    let settings = OtlpSettings { metrics_seconds: 3_600, ..settings(&server) };
+    let mut export = start(&settings, "", &Arc::default(), source, Arc::clone(&tally)).unwrap();
+    export.finish();
+
+    let ledger = tally.ledger();
+    assert_eq!((ledger.offered, ledger.exported, server.taken().len()), (1, 1, 1), "{ledger:?}");
+}
+
 /// A source of two metrics, and of one that has no samples.
 struct Given;
 

@@ -1,3 +1,4 @@
+use std::net::UdpSocket;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -58,4 +59,32 @@ fn metrics_in_otlp_are_those_of_the_page_for_prometheus() {
     assert!(matches!(named("inband_store_removed_segments_total").data, Some(Data::Sum(_))));
     assert!(Arc::into_inner(store).is_some(), "who sends does not keep the store open");
     let _ = std::fs::remove_dir_all(path);
+}
+
+#[test]
+fn the_last_metrics_count_every_datagram() {
+    let server = Server::start("127.0.0.1:0", &[]);
+    let endpoint = format!("http://{}/", server.address);
+    let otlp = OtlpSettings { endpoint, metrics_seconds: 3_600, ..OtlpSettings::default() };
+    let settings = Settings { otlp, ..Settings::default() };
+    let (exports, stages) = Exports::start(&settings.exports(), &Arc::default()).unwrap();
+    let listen = vec!["127.0.0.1:0".parse().unwrap()];
+    let (reception, feed) =
+        Reception::start(&ReceiveSettings { listen, ..ReceiveSettings::default() }).unwrap();
+    let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
+    exports.measure(CollectorMetrics::new(pipeline.asker(), Arc::default(), None));
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for number in 0..5 {
+        socket.send_to(&[number], reception.addresses()[0]).unwrap();
+    }
+    reception.stop();
+    let ledger = pipeline.stop().unwrap().ledger;
+    assert!(ledger.exports[0].balances() && ledger.total.exported == 1, "{ledger:?}");
+
+    let [request] = &server.taken()[..] else { panic!("one message") };
+    let message = ExportMetricsServiceRequest::decode(request.body.as_slice()).unwrap();
+    let metrics = &message.resource_metrics[0].scope_metrics[0].metrics;
+    let received = metrics.iter().find(|metric| metric.name == "inband_datagrams_received_total").unwrap();
+    let Some(Data::Sum(received)) = &received.data else { panic!("{received:?}") };
+    assert_eq!(received.data_points[0].value, Some(Number::AsDouble(5.0)));
 }

@@ -1,7 +1,8 @@
 //! Queries to the running collector.
 
-use std::sync::Arc;
+use std::fmt;
 use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use inband_collector::Collector;
@@ -45,7 +46,12 @@ pub struct ClockView {
 #[derive(Debug, Clone)]
 pub struct Asker {
     questions: SyncSender<Question>,
+    last: LastQuestions,
 }
+
+/// Queries for the end of the collector.
+#[derive(Clone, Default)]
+pub(super) struct LastQuestions(Arc<Mutex<Vec<Question>>>);
 
 /// Why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -78,8 +84,14 @@ impl Sight<'_> {
 }
 
 impl Asker {
-    pub(super) fn new(questions: SyncSender<Question>) -> Asker {
-        Asker { questions }
+    pub(super) fn new(questions: SyncSender<Question>, last: LastQuestions) -> Asker {
+        Asker { questions, last }
+    }
+
+    /// Queues a query that runs once, when the last report is processed and before the outputs end. Afterwards
+    /// there are no more answers.
+    pub fn put_last(&self, question: impl FnOnce(&mut Sight<'_>) + Send + 'static) {
+        self.last.add(Box::new(question));
     }
 
     /// Queues a query without waiting: it runs in its turn, and must send its answer itself.
@@ -110,6 +122,22 @@ impl Asker {
             std::sync::mpsc::RecvTimeoutError::Timeout => Unanswered::Busy,
             std::sync::mpsc::RecvTimeoutError::Disconnected => Unanswered::Stopped,
         })
+    }
+}
+
+impl LastQuestions {
+    fn add(&self, question: Question) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(question);
+    }
+
+    pub(super) fn take(&self) -> Vec<Question> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl fmt::Debug for LastQuestions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LastQuestions").finish_non_exhaustive()
     }
 }
 
