@@ -124,6 +124,10 @@ fn the_paths_of_a_flow_are_remembered_the_latest_first() {
             (23, false)
         ]
     );
+    let copied = lab.collector.flow_snapshot_of(&flow(1)).unwrap();
+    assert_eq!(Some(copied.flow(0)), lab.collector.flow(&flow(1)));
+    assert_eq!(copied.paths(0).collect::<Vec<_>>(), lab.collector.flow_paths(&flow(1)));
+    assert!(lab.collector.flow_snapshot_of(&flow(2)).is_none());
     let paths = lab.collector.flow_paths(&flow(1));
     assert!(paths.windows(2).all(|pair| pair[1].until <= pair[0].since && pair[1].since <= pair[1].until));
     assert_eq!(lab.collector.flow_paths(&flow(2)), []);

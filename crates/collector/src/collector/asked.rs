@@ -124,6 +124,12 @@ impl Collector {
         self.flows.correlator.snapshot(self.timeline())
     }
 
+    /// A copy of one flow with its recent paths; `None` when it has no recent report.
+    #[must_use]
+    pub fn flow_snapshot_of(&self, flow: &Flow) -> Option<FlowSnapshot> {
+        self.flows.correlator.snapshot_of(flow, self.timeline())
+    }
+
     /// One flow; `None` when it has no recent report.
     #[must_use]
     pub fn flow(&self, flow: &Flow) -> Option<FlowView<'_>> {

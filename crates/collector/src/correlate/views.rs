@@ -54,17 +54,40 @@ impl Correlator {
         };
         self.network.flows.iter().for_each(|entry| snapshot.add_latencies(&entry.latencies));
         for entry in self.network.flows.iter() {
-            let path = entry.path.map(|index| copy(&mut snapshot, index));
-            let mut past = [(0, Nanos::ZERO, Nanos::ZERO); PAST_PATHS];
-            let latest_first = entry.past_paths.iter().rev().take(PAST_PATHS);
-            for (copied, taken) in past.iter_mut().zip(latest_first) {
-                let place = copy(&mut snapshot, taken.path);
-                *copied = (place, timeline.time_of_day(taken.since), timeline.time_of_day(taken.until));
-            }
-            let past = past.into_iter().take(entry.past_paths.len());
-            snapshot.add_flow(&timeline.flow(self.view(entry)), path, past);
+            self.copy_flow(entry, timeline, &mut snapshot, &mut copy);
         }
         snapshot
+    }
+
+    /// Copies one flow; its times are times of day.
+    pub(crate) fn snapshot_of(&self, flow: &Flow, timeline: &Timeline) -> Option<FlowSnapshot> {
+        let entry = &self.network.flows[self.network.flows.find(flow)?];
+        let mut snapshot = FlowSnapshot::with_capacity(1);
+        snapshot.add_latencies(&entry.latencies);
+        let mut copy = |snapshot: &mut FlowSnapshot, index: PathIndex| {
+            snapshot.add_path(&self.network.paths[index].path)
+        };
+        self.copy_flow(entry, timeline, &mut snapshot, &mut copy);
+        Some(snapshot)
+    }
+
+    /// Copies a flow whose latencies are copied; `copy` copies a path and returns its place.
+    fn copy_flow(
+        &self,
+        entry: &FlowEntry,
+        timeline: &Timeline,
+        snapshot: &mut FlowSnapshot,
+        copy: &mut impl FnMut(&mut FlowSnapshot, PathIndex) -> u32,
+    ) {
+        let path = entry.path.map(|index| copy(snapshot, index));
+        let mut past = [(0, Nanos::ZERO, Nanos::ZERO); PAST_PATHS];
+        let latest_first = entry.past_paths.iter().rev().take(PAST_PATHS);
+        for (copied, taken) in past.iter_mut().zip(latest_first) {
+            let place = copy(snapshot, taken.path);
+            *copied = (place, timeline.time_of_day(taken.since), timeline.time_of_day(taken.until));
+        }
+        let past = past.into_iter().take(entry.past_paths.len());
+        snapshot.add_flow(&timeline.flow(self.view(entry)), path, past);
     }
 
     /// The recent paths of a flow, latest first.

@@ -19,7 +19,10 @@ use crate::world::{B4, Offloads, Place, World};
 enum Form {
     Without,
     Slices,
+    /// With the default room, for six hops.
     All,
+    /// With room for the path's own hops: the sender and two in between.
+    AllOfPath,
 }
 
 /// The measurements of one form, one value per round.
@@ -38,7 +41,7 @@ struct Rounds {
     with_int: u64,
 }
 
-const FORMS: [Form; 3] = [Form::Without, Form::Slices, Form::All];
+const FORMS: [Form; 4] = [Form::Without, Form::Slices, Form::All, Form::AllOfPath];
 /// A slice begins with the first packet after its interval, so slightly less than 10 ms gives one in every 10
 /// ms.
 const INTERVAL_US: u32 = 9_500;
@@ -53,7 +56,7 @@ fn cost_of_int_beside_none() {
     for (offloads, name) in [(Offloads::On, "super-packets"), (Offloads::Off, "segments (TSO, GSO, GRO off)")]
     {
         let Some(world) = World::new(offloads) else { return };
-        let mut of_forms: [Rounds; 3] = Default::default();
+        let mut of_forms: [Rounds; 4] = Default::default();
         // Alternately, because the load of the machine varies.
         for _ in 0..rounds {
             for (form, rounds) in FORMS.into_iter().zip(&mut of_forms) {
@@ -93,16 +96,13 @@ fn cost_of_int_beside_none() {
 
 /// Runs one round; `None`: it cannot be measured on this machine.
 fn measure(world: &World, form: Form, rounds: &mut Rounds) -> Option<()> {
-    let agents = match form {
-        Form::Without => None,
-        Form::Slices | Form::All => Some((agent(world, Place::A, form)?, agent(world, Place::B, form)?)),
-    };
+    let running = agents(world, form)?;
     let before = (reordered(world), resent(world));
     let (gigabits, intervals) = transfer_in_intervals(world);
     rounds.gigabits.push(gigabits);
     rounds.reordered += reordered(world) - before.0;
     rounds.resent += resent(world) - before.1;
-    if let Some((a, b)) = agents {
+    if let Some((a, b)) = running {
         let a = a.stop();
         let _ = b.stop();
         rounds.slices += a["outcomes"]["steered"].as_u64().unwrap();
@@ -110,10 +110,7 @@ fn measure(world: &World, form: Form, rounds: &mut Rounds) -> Option<()> {
         rounds.intervals += intervals;
         assert_eq!(a["outcomes"]["segments"], 0, "{a}");
     }
-    let agents = match form {
-        Form::Without => None,
-        Form::Slices | Form::All => Some((agent(world, Place::A, form)?, agent(world, Place::B, form)?)),
-    };
+    let running = agents(world, form)?;
     let mut times = ping(world);
     times.sort_unstable();
     for (values, rank) in
@@ -121,16 +118,27 @@ fn measure(world: &World, form: Form, rounds: &mut Rounds) -> Option<()> {
     {
         values.push(times[rank].as_secs_f64() * 1e6);
     }
-    if let Some((a, b)) = agents {
+    if let Some((a, b)) = running {
         let _: (Value, Value) = (a.stop(), b.stop());
     }
     Some(())
 }
 
+/// The agents of a form, if it has any; `None`: they cannot run on this machine.
+fn agents(world: &World, form: Form) -> Option<Option<(Agent, Agent)>> {
+    if form == Form::Without {
+        return Some(None);
+    }
+    Some(Some((agent(world, Place::A, form)?, agent(world, Place::B, form)?)))
+}
+
 fn agent(world: &World, place: Place, form: Form) -> Option<Agent> {
-    let (coverage, interval_us) =
-        if form == Form::All { ("all", DEFAULT_INTERVAL_US) } else { ("slices", INTERVAL_US) };
-    Agent::start(world, place, &Domain { interval_us, coverage, ..Domain::new("dscp", "md") })
+    let (coverage, interval_us) = match form {
+        Form::All | Form::AllOfPath => ("all", DEFAULT_INTERVAL_US),
+        Form::Without | Form::Slices => ("slices", INTERVAL_US),
+    };
+    let host = if form == Form::AllOfPath { "room_hops = 3\n".to_owned() } else { String::new() };
+    Agent::start(world, place, &Domain { interval_us, coverage, host, ..Domain::new("dscp", "md") })
 }
 
 /// The round-trip times of requests over TCP.

@@ -156,13 +156,11 @@ pub(super) async fn flow(
     let id = flow_id(&id)?;
     let unknown = || Problem::not_found("no report on this flow came lately");
     let flow = state.read.flows().await?.by_id(id).map(|known| known.flow).ok_or_else(unknown)?;
-    let names = Arc::clone(&state.names);
-    let find = move |sight: &mut Sight<'_>| {
-        let view = sight.collector.flow(&flow)?;
-        let paths = sight.collector.flow_paths(&flow);
-        Some(text(&FlowPaths { flow: names.of_flow(&view), paths }))
-    };
-    state.look(find).await?.map(written).ok_or_else(unknown)
+    // Copied there and written here: the thread of reception does not wait for JSON.
+    let copy = move |sight: &mut Sight<'_>| sight.collector.flow_snapshot_of(&flow);
+    let copied = state.look(copy).await?.ok_or_else(unknown)?;
+    let view = copied.flow(0);
+    Ok(json(&FlowPaths { flow: state.names.of_flow(&view), paths: copied.paths(0).collect() }))
 }
 
 /// The recent values of a window; `None` if no window is requested.
