@@ -4,8 +4,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Outcome {
-    /// Not IP, passed unchanged.
-    NotIp,
+    /// Not IP, passed unchanged. In the programs 0 is no outcome.
+    NotIp = 1,
     /// Not on the watchlist, passed unchanged.
     NotWatched,
     /// INT was started.

@@ -69,6 +69,8 @@ struct config {
 
 /* The outcome for a packet; each counts once in its program. */
 enum outcome {
+	/* None yet: the next step goes on with the packet. */
+	UNDECIDED,
 	NOT_IP,
 	NOT_WATCHED,
 	STARTED,
