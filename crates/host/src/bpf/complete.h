@@ -107,9 +107,9 @@ static __always_inline void set_checksum(struct packet *packet, __u32 base, __be
 }
 
 /*
- * Completes a checksum that is left to the device. The kernel stops leaving it to the device when the place where
- * the sum begins is removed; the bytes that are removed for it are put back. Returns 0; `NO_ROOM`: the
- * packet is spoilt; -1: it is as before, for the shim.
+ * Completes a checksum that is left to the device. The kernel no longer leaves it to the device once the
+ * place where its sum begins has been cut off; so the start of the packet up to there is cut off and put
+ * back. Returns 0; `NO_ROOM`: the packet is spoilt; -1: it is as before, for the shim.
  */
 VERIFIED_ONCE int complete_checksum(struct __sk_buff *skb, struct packet *packet)
 {
