@@ -9,6 +9,7 @@
 
 #include "headers.h"
 #include "kernel.h"
+#include "offload.h"
 #include "scratch.h"
 
 /* Maximum bytes of payload that are summed here; the shim completes longer packets. */
@@ -28,12 +29,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct part);
 } PART SEC(".maps");
-
-/* Whether the packet's checksum is left to the device. */
-static __always_inline int is_left_to_device(struct __sk_buff *skb)
-{
-	return BPF_CORE_READ_BITFIELD_PROBED((struct sk_buff *)skb, ip_summed) == CHECKSUM_PARTIAL;
-}
 
 /* Offset of the checksum in the packet's L4 header. */
 static __always_inline __u32 place_of_checksum(const struct packet *packet)
@@ -119,7 +114,7 @@ VERIFIED_ONCE int complete_checksum(struct __sk_buff *skb, struct packet *packet
 
 	if (!packet)
 		return -1;
-	if (!is_left_to_device(skb))
+	if (!lacks_checksum(skb))
 		return 0;
 	base = L3 + (packet->version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
 	removed = packet->l4 + 1;
@@ -133,7 +128,7 @@ VERIFIED_ONCE int complete_checksum(struct __sk_buff *skb, struct packet *packet
 		return -1;
 	if (bpf_skb_adjust_room(skb, removed, BPF_ADJ_ROOM_NET, BPF_F_ADJ_ROOM_NO_CSUM_RESET))
 		return NO_ROOM;
-	is_done = !is_left_to_device(skb);
+	is_done = !lacks_checksum(skb);
 	if (is_done)
 		set_checksum(packet, base, checksum_with(packet, payload));
 	if (bpf_skb_store_bytes(skb, base, packet->piece, removed, 0))

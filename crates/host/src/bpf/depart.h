@@ -6,7 +6,6 @@
 #include "first.h"
 #include "handover.h"
 #include "leave.h"
-#include "queue.h"
 #include "slices.h"
 #include "watch.h"
 
@@ -35,8 +34,7 @@ VERIFIED_ONCE int depart(struct __sk_buff *skb)
 	struct packet *packet = packet_at_hand();
 	struct location location = {};
 	struct sliced_flow *sliced = 0;
-	struct queue_note note;
-	struct hop hop = {};
+	struct hop hop;
 	struct flow flow;
 	__u64 now;
 	int outcome, starts;
@@ -44,11 +42,7 @@ VERIFIED_ONCE int depart(struct __sk_buff *skb)
 	if (!config || !packet)
 		return TCX_NEXT;
 	now = bpf_ktime_get_ns();
-	hop.ingress_timestamp = entered_shim(skb, now) + config->clock_offset;
-	hop.egress_timestamp = now + config->clock_offset;
-	note = noted_queue(config);
-	hop.queue = note.occupancy;
-	hop.may_wait = note.may_wait;
+	hop = own_hop(config, entered_shim(skb, now), now);
 	outcome = read_packet(skb, packet);
 	if (!outcome) {
 		flow_of(packet, &flow);

@@ -3,8 +3,22 @@
 #pragma once
 
 #include "events.h"
+#include "queue.h"
 #include "slices.h"
 #include "source.h"
+
+/* This host's metadata of a packet that came at `came` and leaves at `leaves`, of the monotonic clock. */
+static __always_inline struct hop own_hop(const struct config *config, __u64 came, __u64 leaves)
+{
+	struct queue_note note = noted_queue(config);
+
+	return (struct hop){
+		.ingress_timestamp = came + config->clock_offset,
+		.egress_timestamp = leaves + config->clock_offset,
+		.queue = note.occupancy,
+		.may_wait = note.may_wait,
+	};
+}
 
 /* Starts INT in a packet, reports it with MX, and counts it; returns the outcome. `sliced` may be null. */
 VERIFIED_ONCE int leave_with_int(struct __sk_buff *skb, struct packet *packet, const struct config *config,

@@ -96,8 +96,7 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 static __always_inline int start_here(struct __sk_buff *skb, struct packet *packet, const struct config *config,
 				      struct sliced_flow *sliced, __u64 now)
 {
-	struct queue_note note;
-	struct hop hop = {};
+	struct hop hop;
 	int fault;
 
 	if (skb->gso_size)
@@ -105,11 +104,7 @@ static __always_inline int start_here(struct __sk_buff *skb, struct packet *pack
 	fault = complete_checksum(skb, packet);
 	if (fault)
 		return fault;
-	hop.ingress_timestamp = now + config->clock_offset;
-	hop.egress_timestamp = bpf_ktime_get_ns() + config->clock_offset;
-	note = noted_queue(config);
-	hop.queue = note.occupancy;
-	hop.may_wait = note.may_wait;
+	hop = own_hop(config, now, bpf_ktime_get_ns());
 	return leave_with_int(skb, packet, config, &hop, sliced);
 }
 

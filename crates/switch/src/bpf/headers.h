@@ -10,6 +10,7 @@
 #include <linux/udp.h>
 
 #include "../../../host/src/bpf/format.h"
+#include "../../../host/src/bpf/offload.h"
 #include "abi.h"
 
 #define L3 ((__u32)sizeof(struct ethhdr))
@@ -105,19 +106,6 @@ static __always_inline struct udphdr *udp(const struct packet *packet)
 static __always_inline struct tcphdr *tcp(const struct packet *packet)
 {
 	return head_at(packet, packet->l4);
-}
-
-#define CHECKSUM_PARTIAL 3
-
-struct sk_buff___checksum {
-	__u8 ip_summed : 2;
-} __attribute__((preserve_access_index));
-
-static __always_inline int lacks_checksum(struct __sk_buff *skb)
-{
-	struct sk_buff___checksum *packet = (void *)skb;
-
-	return BPF_CORE_READ_BITFIELD_PROBED(packet, ip_summed) == CHECKSUM_PARTIAL;
 }
 
 /* Reads the start of the packet; returns a negative number where there is too little of it. */
