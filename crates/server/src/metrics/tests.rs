@@ -7,6 +7,7 @@ use inband_export::{Exports, OtlpSettings};
 use inband_store::{Store, StoreSettings};
 use inband_testkit::http_server::Server;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as Number;
 use prost::Message;
@@ -19,15 +20,7 @@ use crate::settings::{ReceiveSettings, Settings};
 
 #[test]
 fn metrics_in_otlp_are_those_of_the_page_for_prometheus() {
-    let server = Server::start("127.0.0.1:0", &[]);
-    let endpoint = format!("http://{}/", server.address);
-    let otlp = OtlpSettings { endpoint, metrics_seconds: 1, ..OtlpSettings::default() };
-    let settings = Settings { otlp, ..Settings::default() };
-    let (exports, stages) = Exports::start(&settings.exports(), &Arc::default()).unwrap();
-    let listen = vec!["127.0.0.1:0".parse().unwrap()];
-    let (reception, feed) =
-        Reception::start(&ReceiveSettings { listen, ..ReceiveSettings::default() }).unwrap();
-    let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
+    let (server, exports, reception, pipeline) = collector(1);
     let path = std::env::temp_dir().join(format!("inband-metrics-{}", std::process::id()));
     let store = StoreSettings { path: path.clone(), ..StoreSettings::default() };
     let store = Arc::new(Store::open(store).unwrap());
@@ -45,8 +38,7 @@ fn metrics_in_otlp_are_those_of_the_page_for_prometheus() {
 
     let request = server.taken().pop().unwrap();
     assert!(request.head.starts_with("POST /v1/metrics HTTP/1.1\r\n"), "{}", request.head);
-    let message = ExportMetricsServiceRequest::decode(request.body.as_slice()).unwrap();
-    let metrics = &message.resource_metrics[0].scope_metrics[0].metrics;
+    let metrics = metrics_in(&request.body);
     let named = |name: &str| metrics.iter().find(|metric| metric.name == name).unwrap();
     let Some(Data::Sum(received)) = &named("inband_datagrams_received_total").data else { panic!("no sum") };
     assert!(received.is_monotonic && received.data_points.len() == 1);
@@ -63,15 +55,7 @@ fn metrics_in_otlp_are_those_of_the_page_for_prometheus() {
 
 #[test]
 fn the_last_metrics_count_every_datagram() {
-    let server = Server::start("127.0.0.1:0", &[]);
-    let endpoint = format!("http://{}/", server.address);
-    let otlp = OtlpSettings { endpoint, metrics_seconds: 3_600, ..OtlpSettings::default() };
-    let settings = Settings { otlp, ..Settings::default() };
-    let (exports, stages) = Exports::start(&settings.exports(), &Arc::default()).unwrap();
-    let listen = vec!["127.0.0.1:0".parse().unwrap()];
-    let (reception, feed) =
-        Reception::start(&ReceiveSettings { listen, ..ReceiveSettings::default() }).unwrap();
-    let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
+    let (server, exports, reception, pipeline) = collector(3_600);
     exports.measure(CollectorMetrics::new(pipeline.asker(), Arc::default(), None));
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     for number in 0..5 {
@@ -82,9 +66,27 @@ fn the_last_metrics_count_every_datagram() {
     assert!(ledger.exports[0].balances() && ledger.total.exported == 1, "{ledger:?}");
 
     let [request] = &server.taken()[..] else { panic!("one message") };
-    let message = ExportMetricsServiceRequest::decode(request.body.as_slice()).unwrap();
-    let metrics = &message.resource_metrics[0].scope_metrics[0].metrics;
+    let metrics = metrics_in(&request.body);
     let received = metrics.iter().find(|metric| metric.name == "inband_datagrams_received_total").unwrap();
     let Some(Data::Sum(received)) = &received.data else { panic!("{received:?}") };
     assert_eq!(received.data_points[0].value, Some(Number::AsDouble(5.0)));
+}
+
+/// A collector that sends its metrics to a server.
+fn collector(metrics_seconds: u64) -> (Server, Exports, Reception, Pipeline) {
+    let server = Server::start("127.0.0.1:0", &[]);
+    let endpoint = format!("http://{}/", server.address);
+    let otlp = OtlpSettings { endpoint, metrics_seconds, ..OtlpSettings::default() };
+    let settings = Settings { otlp, ..Settings::default() };
+    let (exports, stages) = Exports::start(&settings.exports(), &Arc::default()).unwrap();
+    let listen = vec!["127.0.0.1:0".parse().unwrap()];
+    let (reception, feed) =
+        Reception::start(&ReceiveSettings { listen, ..ReceiveSettings::default() }).unwrap();
+    let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
+    (server, exports, reception, pipeline)
+}
+
+fn metrics_in(body: &[u8]) -> Vec<Metric> {
+    let mut message = ExportMetricsServiceRequest::decode(body).unwrap();
+    message.resource_metrics.swap_remove(0).scope_metrics.swap_remove(0).metrics
 }

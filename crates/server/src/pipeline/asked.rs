@@ -88,8 +88,8 @@ impl Asker {
         Asker { questions, last }
     }
 
-    /// Queues a query that runs once, when the last report is processed and before the outputs end. Afterwards
-    /// there are no more answers.
+    /// Queues a query that runs once: when the last report is processed, before the outputs end. There
+    /// are no answers after it.
     pub fn put_last(&self, question: impl FnOnce(&mut Sight<'_>) + Send + 'static) {
         self.last.add(Box::new(question));
     }
