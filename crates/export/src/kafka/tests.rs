@@ -157,10 +157,8 @@ fn what_is_refused_is_counted_and_the_ledger_balances() {
 #[test]
 fn what_is_not_acknowledged_in_time_is_not_sent_behind_our_back() {
     let cluster = Cluster::new(1);
-    let mut settings = cluster.settings();
-    // The client by itself would keep trying this long.
-    settings.properties.insert("message.timeout.ms".to_owned(), KafkaProperty::Number(30_000));
-    let mut kafka = Kafka::new(&settings).unwrap();
+    // The client by itself would keep trying for as long as its timeout.
+    let mut kafka = cluster.kafka();
     assert_taken(&kafka.deliver(&[parcel(1, 0)], PATIENCE), 1);
     cluster.go(1);
     let delivery = kafka.deliver(&[parcel(2, 0), parcel(3, 0)], Duration::from_millis(500));
@@ -203,11 +201,7 @@ fn what_was_acknowledged_behind_a_message_that_was_not_is_not_sent_again() {
     // Each broker leads one partition, and the second one is away.
     let mut kafka = cluster.kafka();
     let batch: Vec<_> = (0..32).map(|number| parcel(number, 0)).collect();
-    // On a busy machine a cluster that has just started may not acknowledge in time.
-    let mut rest = &batch[..];
-    while !rest.is_empty() {
-        rest = &rest[kafka.deliver(rest, PATIENCE).acknowledged..];
-    }
+    assert_taken(&kafka.deliver(&batch, PATIENCE), 32);
     cluster.go(2);
     let batch: Vec<_> = (32..64).map(|number| parcel(number, 0)).collect();
     let delivery = kafka.deliver(&batch, Duration::from_millis(500));
@@ -379,7 +373,7 @@ struct Running {
 
 impl Running {
     fn start(cluster: &Cluster) -> Running {
-        Running::with(&cluster.settings())
+        Running::with(&cluster.impatient_settings())
     }
 
     fn with(settings: &KafkaSettings) -> Running {

@@ -38,6 +38,8 @@ pub(crate) const A4: &str = "10.91.1.1";
 pub(crate) const A6: &str = "fd91:1::1";
 pub(crate) const B4: &str = "10.91.3.1";
 pub(crate) const B6: &str = "fd91:3::1";
+/// The UDP port of INT, where settings name no other.
+const INT_PORT: &str = "33122";
 /// An address of the first hop, where the collector is.
 pub(crate) const COLLECTOR: &str = "10.91.2.1";
 
@@ -146,9 +148,9 @@ impl World {
     fn connect(&self, offloads: Offloads) {
         for place in [Place::A, Place::FirstHop, Place::SecondHop, Place::B] {
             // No other machine has these addresses.
-            self.inside(place, || {
-                std::fs::write("/proc/sys/net/ipv6/conf/default/accept_dad", "0").unwrap();
-            });
+            self.sysctl(place, "net.ipv6.conf.default.accept_dad", "0");
+            // Sockets that may have any port do not get that of INT, to which datagrams get none.
+            self.sysctl(place, "net.ipv4.ip_local_reserved_ports", INT_PORT);
         }
         for line in SETUP.lines() {
             let words: Vec<&str> = line.split(' ').collect();

@@ -60,6 +60,8 @@ impl World {
             world.inside(place, || {
                 std::fs::write("/proc/sys/net/ipv6/conf/default/accept_dad", "0").unwrap();
                 std::fs::write("/proc/sys/net/ipv6/conf/all/accept_dad", "0").unwrap();
+                // Sockets that may have any port do not get that of INT.
+                std::fs::write("/proc/sys/net/ipv4/ip_local_reserved_ports", "33122").unwrap();
             });
             for device in ["lo", "left", "right"] {
                 world.up(place, device);

@@ -53,9 +53,20 @@ impl Cluster {
         Cluster { mock, partitions, folder: Folder::new(), ports: RefCell::default() }
     }
 
-    /// The settings of an output to it, with short timeouts so that tests are quick.
+    /// The settings of an output to it. Messages wait as long as the test does, since on a busy machine a
+    /// cluster that has just started may not acknowledge for seconds.
     pub(super) fn settings(&self) -> KafkaSettings {
-        let properties = [("message.timeout.ms", 1_500), ("reconnect.backoff.max.ms", 200)];
+        self.settings_with_timeout(PATIENCE)
+    }
+
+    /// The same with a short timeout, so that a broker that is away is soon noticed.
+    pub(super) fn impatient_settings(&self) -> KafkaSettings {
+        self.settings_with_timeout(Duration::from_millis(1_500))
+    }
+
+    fn settings_with_timeout(&self, timeout: Duration) -> KafkaSettings {
+        let timeout = i64::try_from(timeout.as_millis()).unwrap();
+        let properties = [("message.timeout.ms", timeout), ("reconnect.backoff.max.ms", 200)];
         let properties = properties.map(|(name, value)| (name.to_owned(), KafkaProperty::Number(value)));
         KafkaSettings {
             brokers: self.mock.bootstrap_servers(),
