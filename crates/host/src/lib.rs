@@ -21,6 +21,7 @@ mod load;
 mod lock;
 mod maps;
 mod memory;
+pub mod object;
 mod outcome;
 mod pattern;
 mod peers;

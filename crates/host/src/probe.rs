@@ -2,7 +2,6 @@
 
 use std::io;
 
-use aya::EbpfLoader;
 use aya::programs::tc::TcAttachOptions;
 use aya::programs::{LinkOrder, SchedClassifier, TcAttachType};
 use inband_linux::device;
@@ -14,6 +13,7 @@ use crate::beside::{self, Beside};
 use crate::config::HostInt;
 use crate::drops::{self, Drops, Namespace};
 use crate::error::HostError;
+use crate::object;
 use crate::pattern;
 use crate::pins::Pins;
 use crate::programs::{OBJECT, Program, Programs};
@@ -43,7 +43,7 @@ pub fn drops() -> Result<(), HostError> {
 pub fn links(interface: &str) -> Result<(), HostError> {
     let name = Program::Steer.name();
     let refused = |reason| HostError::Refused { name, reason };
-    let mut ebpf = EbpfLoader::new().load(OBJECT).map_err(HostError::Object)?;
+    let mut ebpf = object::load(OBJECT, |_| ()).map_err(HostError::Object)?;
     let program = ebpf.program_mut(name).ok_or(HostError::Missing(name))?;
     let program: &mut SchedClassifier = program.try_into().map_err(refused)?;
     uninterrupted(|| program.load()).map_err(refused)?;

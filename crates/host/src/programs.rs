@@ -16,6 +16,7 @@ use crate::config::HostInt;
 use crate::error::HostError;
 use crate::maps::{self, absent_or};
 use crate::memory;
+use crate::object;
 use crate::outcome::{Outcome, Traffic};
 use crate::peers::{ENDED_ALWAYS, IS_PEER, SENT_ALWAYS};
 use crate::rules::{MappedPrefix, RuleSet};
@@ -121,11 +122,12 @@ impl Programs {
     }
 
     fn load_with(flows: u32) -> Result<Self, HostError> {
-        let mut loader = EbpfLoader::new();
-        for table in memory::FLOW_TABLES {
-            loader.map_max_entries(table, flows);
-        }
-        let ebpf = loader.load(OBJECT).map_err(HostError::Object)?;
+        let limit = |loader: &mut EbpfLoader<'_>| {
+            for table in memory::FLOW_TABLES {
+                loader.map_max_entries(table, flows);
+            }
+        };
+        let ebpf = object::load(OBJECT, limit).map_err(HostError::Object)?;
         let mut programs = Self { ebpf, watched: RuleSet::default(), changes: 0 };
         for program in Program::ALL {
             let name = program.name();

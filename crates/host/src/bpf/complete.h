@@ -5,10 +5,7 @@
  */
 #pragma once
 
-#include <bpf/bpf_core_read.h>
-
 #include "headers.h"
-#include "kernel.h"
 #include "offload.h"
 #include "scratch.h"
 
@@ -39,10 +36,10 @@ static __always_inline __u32 place_of_checksum(const struct packet *packet)
 /* Whether what the device would sum begins at the packet's L4 header: in a tunnel it is an inner one. */
 static __always_inline int is_of_l4(struct __sk_buff *skb, const struct packet *packet)
 {
-	const struct sk_buff *kernel = (struct sk_buff *)skb;
-	__u16 start = BPF_CORE_READ(kernel, csum_start) - BPF_CORE_READ(kernel, network_header);
+	const struct sk_buff *kernel = kernel_of(skb);
+	__u16 start = kernel->csum_start - kernel->network_header;
 
-	return start == packet->l4 - L3 && BPF_CORE_READ(kernel, csum_offset) == place_of_checksum(packet);
+	return start == packet->l4 - L3 && kernel->csum_offset == place_of_checksum(packet);
 }
 
 /* The sum of a part of the packet added to `sum`; negative: the kernel's error. */

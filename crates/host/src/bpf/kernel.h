@@ -4,6 +4,10 @@
 
 #include <linux/types.h>
 
+/* The place of the MTU among a route's metrics, which are at least this many. */
+#define RTAX_MTU 2
+#define RTAX_MAX 16
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct ns_common {
@@ -62,6 +66,11 @@ struct dst_entry {
 	unsigned long _metrics;
 	unsigned long expires;
 	short error;
+};
+
+/* What `_metrics` refers to. */
+struct dst_metrics {
+	__u32 metrics[RTAX_MAX];
 };
 
 /* A route of IPv4, and one of IPv6; each begins as a `dst_entry`. */
@@ -124,9 +133,8 @@ struct sk_buff {
 /* The bit beside the address in `_skb_refdst`. */
 #define SKB_DST_NOREF 1UL
 
-/* Flags in the lower bits of `_metrics`, and the place of the MTU among them. */
+/* Flags in the lower bits of `_metrics`. */
 #define DST_METRICS_FLAGS 3UL
-#define RTAX_MTU 2
 
 #define AF_INET 2
 #define AF_INET6 10

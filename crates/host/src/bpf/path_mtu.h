@@ -46,31 +46,29 @@ static __always_inline __u32 min_mtu(const struct packet *packet)
 /* The MTU in a route's metrics; 0: none. */
 static __always_inline __u32 mtu_of_metrics(const struct dst_entry *route)
 {
-	const __u32 *metrics = (const __u32 *)(BPF_CORE_READ(route, _metrics) & ~DST_METRICS_FLAGS);
-	__u32 mtu = 0;
+	unsigned long metrics = route->_metrics & ~DST_METRICS_FLAGS;
 
-	if (metrics && bpf_core_read(&mtu, sizeof(mtu), metrics + RTAX_MTU - 1))
-		return 0;
-	return mtu;
+	return metrics ? CAST(struct dst_metrics, metrics)->metrics[RTAX_MTU - 1] : 0;
 }
 
 /* The path MTU that the kernel keeps in the packet's route; 0: none. */
 static __always_inline __u32 mtu_of_route(struct __sk_buff *skb)
 {
-	const struct dst_entry *route = (void *)(BPF_CORE_READ((struct sk_buff *)skb, _skb_refdst) & ~SKB_DST_NOREF);
+	unsigned long reference = kernel_of(skb)->_skb_refdst & ~SKB_DST_NOREF;
+	const struct dst_entry *route = CAST(struct dst_entry, reference);
 	__u32 mtu = 0;
 
-	if (!route)
+	if (!reference)
 		return 0;
-	switch (BPF_CORE_READ(route, ops, family)) {
+	switch (route->ops->family) {
 	case AF_INET:
-		mtu = BPF_CORE_READ_BITFIELD_PROBED((const struct rtable *)route, rt_pmtu);
-		if (mtu && (__s64)(bpf_jiffies64() - BPF_CORE_READ(route, expires)) < 0)
+		mtu = BPF_CORE_READ_BITFIELD(CAST(struct rtable, reference), rt_pmtu);
+		if (mtu && (__s64)(bpf_jiffies64() - route->expires) < 0)
 			return mtu;
 		return mtu_of_metrics(route);
 	case AF_INET6:
 		mtu = mtu_of_metrics(route);
-		return mtu ? mtu : BPF_CORE_READ((const struct rt6_info *)route, rt6i_idev, cnf.mtu6);
+		return mtu ? mtu : CAST(struct rt6_info, reference)->rt6i_idev->cnf.mtu6;
 	}
 	return 0;
 }
@@ -80,7 +78,7 @@ static __always_inline __u32 mtu_of_socket(struct __sk_buff *skb)
 {
 	const struct inet_connection_sock *socket = tcp_socket(skb);
 
-	return socket ? BPF_CORE_READ(socket, icsk_pmtu_cookie) : 0;
+	return socket ? socket->icsk_pmtu_cookie : 0;
 }
 
 /* The path MTU that a router has announced for the destination; 0: none. */

@@ -45,12 +45,11 @@ static __always_inline int may_be_probed(const struct packet *packet)
 /* Whether this host has chosen the destination: a datagram of an unconnected socket may be an answer. */
 static __always_inline int is_chosen(struct __sk_buff *skb, const struct packet *packet)
 {
-	const struct sock *sk = BPF_CORE_READ((struct sk_buff *)skb, sk);
+	const struct sock *sk = kernel_of(skb)->sk;
 
 	if (packet->protocol == IPPROTO_TCP)
 		return 1;
-	return sk && BPF_CORE_READ(sk, sk_protocol) == IPPROTO_UDP &&
-	       BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_ESTABLISHED_STATE;
+	return sk && sk->sk_protocol == IPPROTO_UDP && sk->__sk_common.skc_state == TCP_ESTABLISHED_STATE;
 }
 
 /* Sends an event for a packet whose flow is to be probed. */

@@ -2,9 +2,7 @@
 /* The root queue of the device that a packet leaves by. */
 #pragma once
 
-#include <bpf/bpf_core_read.h>
-
-#include "kernel.h"
+#include "cast.h"
 
 /* The occupancy is not available. */
 #define QUEUE_UNKNOWN 0xffffffffU
@@ -14,9 +12,9 @@
 /* The root queue of the device that a packet leaves by; null: there is none. */
 static __always_inline const struct Qdisc *root_queue(struct __sk_buff *skb)
 {
-	const struct Qdisc *qdisc = BPF_CORE_READ((struct sk_buff *)skb, dev, qdisc);
+	const struct Qdisc *qdisc = kernel_of(skb)->dev->qdisc;
 
-	return qdisc && BPF_CORE_READ(qdisc, enqueue) ? qdisc : 0;
+	return qdisc && qdisc->enqueue ? qdisc : 0;
 }
 
 /*
@@ -27,9 +25,9 @@ static __always_inline __u32 occupancy_of(const struct Qdisc *queue)
 {
 	__u32 backlog;
 
-	if (!queue || (BPF_CORE_READ(queue, flags) & (TCQ_F_MQROOT | TCQ_F_CPUSTATS | TCQ_F_OFFLOADED)))
+	if (!queue || (queue->flags & (TCQ_F_MQROOT | TCQ_F_CPUSTATS | TCQ_F_OFFLOADED)))
 		return QUEUE_UNKNOWN;
-	backlog = BPF_CORE_READ(queue, qstats.backlog);
+	backlog = queue->qstats.backlog;
 	return backlog < MAX_OCCUPANCY ? backlog : MAX_OCCUPANCY;
 }
 
@@ -43,10 +41,10 @@ static __always_inline __u32 may_wait_in(const struct Qdisc *queue)
 
 	if (!queue)
 		return 0;
-	flags = BPF_CORE_READ(queue, flags);
+	flags = queue->flags;
 	if (!(flags & TCQ_F_CAN_BYPASS) || (flags & (TCQ_F_MQROOT | TCQ_F_OFFLOADED)))
 		return 1;
 	if (flags & TCQ_F_NOLOCK)
-		return !!(BPF_CORE_READ(queue, state) & QDISC_STATE_NON_EMPTY);
-	return BPF_CORE_READ(queue, qstats.backlog) != 0;
+		return !!(queue->state & QDISC_STATE_NON_EMPTY);
+	return queue->qstats.backlog != 0;
 }

@@ -2,9 +2,7 @@
 /* Whether the shim accepts packets: those sent into a device that is gone or down are lost. */
 #pragma once
 
-#include <bpf/bpf_core_read.h>
-
-#include "kernel.h"
+#include "cast.h"
 #include "scratch.h"
 
 /* The kernel's devices by index, in lists of those whose index has the same remainder. */
@@ -15,19 +13,19 @@
 /* The device with this index in the network namespace of the packet's own; null: not found. */
 static __always_inline const struct net_device *device_by_index(struct __sk_buff *skb, __u32 index)
 {
-	const struct hlist_head *buckets = BPF_CORE_READ((struct sk_buff *)skb, dev, nd_net.net, dev_index_head);
+	const struct hlist_head *buckets = kernel_of(skb)->dev->nd_net.net->dev_index_head;
 	const struct hlist_node *node;
 
 	if (!buckets || !index)
 		return 0;
-	node = BPF_CORE_READ(buckets + index % INDEX_BUCKETS, first);
+	node = CAST(struct hlist_head, buckets + index % INDEX_BUCKETS)->first;
 	for (int i = 0; node && i < MAX_LOOKED_AT; i++) {
-		const struct net_device *device =
-			(void *)node - bpf_core_field_offset(struct net_device, index_hlist);
+		const struct net_device *device = CAST(
+			struct net_device, (void *)node - bpf_core_field_offset(struct net_device, index_hlist));
 
-		if (BPF_CORE_READ(device, ifindex) == (int)index)
+		if (device->ifindex == (int)index)
 			return device;
-		node = BPF_CORE_READ(node, next);
+		node = node->next;
 	}
 	return 0;
 }
@@ -38,9 +36,9 @@ static __always_inline const struct net_device *device_by_index(struct __sk_buff
  */
 static __always_inline int takes_packets(const struct net_device *device)
 {
-	const struct Qdisc *qdisc = BPF_CORE_READ(device, _tx, qdisc);
+	const struct Qdisc *qdisc = device->_tx->qdisc;
 
-	return qdisc && (!BPF_CORE_READ(qdisc, enqueue) || !(BPF_CORE_READ(qdisc, flags) & TCQ_F_BUILTIN));
+	return qdisc && (!qdisc->enqueue || !(qdisc->flags & TCQ_F_BUILTIN));
 }
 
 /* Whether the near side of the shim is up and ready; its carrier indicates that the far side is up. */
@@ -51,6 +49,6 @@ VERIFIED_ONCE int shim_is_up(struct __sk_buff *skb, const struct config *config)
 
 	if (!near)
 		return 0;
-	state = BPF_CORE_READ(near, state);
+	state = near->state;
 	return (state & LINK_STATE_START) && !(state & LINK_STATE_NOCARRIER) && takes_packets(near);
 }

@@ -5,6 +5,7 @@ mod host;
 mod lab;
 mod machine;
 mod node;
+mod port;
 
 use std::path::Path;
 

@@ -44,12 +44,12 @@ fn version(system: &System<'_>) -> Finding {
     let finding = Finding::ok(Area::Kernel, "version", &release, HOST);
     match numbers(&release) {
         Some(version) if version >= (6, 6) => finding,
-        Some(version) if version >= (5, 17) => finding.degraded(
+        Some(version) if version >= (6, 2) => finding.degraded(
             "programs cannot be attached as links, which come with 6.6",
             "boot a kernel of 6.6 or later",
         ),
         _ => finding.missing(
-            "links for programs come with 6.6, reasons for dropped packets with 5.17",
+            "links for programs come with 6.6, and functions by which they read packets with 6.2",
             "boot a kernel of 6.6 or later",
         ),
     }

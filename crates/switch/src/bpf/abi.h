@@ -69,6 +69,8 @@ struct port {
 	__u32 device_mtu;
 	/* The smallest `device_mtu` of all interfaces; 0: packets by this device are never longer. */
 	__u32 narrowest;
+	/* Index of the device. */
+	__u32 device;
 };
 
 /* Which packets bypass the stack. */
@@ -97,7 +99,7 @@ struct handed {
 };
 
 _Static_assert(sizeof(struct config) == 48, "as in abi.rs");
-_Static_assert(sizeof(struct port) == 32, "as in abi.rs");
+_Static_assert(sizeof(struct port) == 36, "as in abi.rs");
 _Static_assert(sizeof(struct handed) == 40, "as in abi.rs");
 
 #define HANDED_ETHERTYPE 0x88b5
@@ -134,6 +136,8 @@ enum count {
 };
 
 #define MAX_PORTS 1024
+/* Devices whose interfaces are found without a hash. */
+#define MAX_NEAR 1024
 
 /* Of `enum tcx_action_base`, which older headers of the kernel do not have. */
 #define TCX_NEXT -1

@@ -18,7 +18,9 @@ static __always_inline int extend(struct __sk_buff *skb, struct packet *packet, 
 		return ENGINE;
 	asked = bpf_ntohs(header_of(packet)->instructions);
 	queue = asked & (HOP_LATENCY | QUEUE_OCCUPANCY) ? root_queue(skb) : 0;
-	way->latency = (asked & HOP_LATENCY) && !may_wait_in(queue) ? latency(way) : UNKNOWN;
+	depart(way, asked);
+	if (may_wait_in(queue))
+		way->latency = UNKNOWN;
 	way->queue = asked & QUEUE_OCCUPANCY ? occupancy_of(queue) : UNKNOWN;
 	grown = grown_bytes(packet);
 	outcome = push_hop(packet, way);
@@ -26,14 +28,7 @@ static __always_inline int extend(struct __sk_buff *skb, struct packet *packet, 
 		return ENGINE;
 	if (outcome == PUSHED && bpf_skb_adjust_room(skb, grown, BPF_ADJ_ROOM_NET, BPF_F_ADJ_ROOM_NO_CSUM_RESET))
 		return NO_HEADROOM;
-	if (write_back(skb, packet, start_end(packet), 0))
+	if (write_back(skb, packet, start_end(packet) + (outcome == PUSHED ? grown : 0), 0))
 		return NO_HEADROOM;
-	if (outcome != PUSHED)
-		return outcome;
-	asm volatile("" : "+r"(grown));
-	if (grown < 4 || grown > sizeof(packet->hop))
-		return NO_HEADROOM;
-	if (bpf_skb_store_bytes(skb, start_end(packet), packet->hop, grown, 0))
-		return NO_HEADROOM;
-	return PUSHED;
+	return outcome;
 }

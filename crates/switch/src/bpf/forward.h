@@ -103,24 +103,14 @@ static __always_inline void route_on(struct packet *packet, const struct bpf_fib
 	ip->ttl--;
 }
 
-/* Writes `head` and, if the packet grows, `hop` into the frame, which has room for both. Returns success. */
+/* Writes `head` into the frame, which has grown by `grown` bytes of metadata. Returns success. */
 static __always_inline int write_frame(struct xdp_md *frame, struct packet *packet, __u64 grown)
 {
-	__u64 end = start_end(packet);
+	__u64 end = start_end(packet) + grown;
 
 	APART(end);
-	if (end > FAST_HEAD_BYTES)
+	if (end > sizeof(packet->head))
 		return 0;
 	APART(end);
-	if (end == 0 || bpf_xdp_store_bytes(frame, 0, packet->head, end))
-		return 0;
-	if (!grown)
-		return 1;
-	APART(grown);
-	if (grown > sizeof(packet->hop))
-		return 0;
-	APART(grown);
-	if (grown == 0)
-		return 0;
-	return !bpf_xdp_store_bytes(frame, end, packet->hop, grown);
+	return end != 0 && !bpf_xdp_store_bytes(frame, 0, packet->head, end);
 }

@@ -16,6 +16,8 @@
 #define L3 ((__u32)sizeof(struct ethhdr))
 /* Bytes of a packet's start that are read. */
 #define HEAD_BYTES 256
+/* Room for MAX_HOP_WORDS, a power of two. */
+#define MAX_HOP_BYTES 64
 #define FRAGMENT_OFFSET 0x1fff
 #define FRAGMENT_BITS 0x3fff
 #define GRE_BYTES 4
@@ -42,11 +44,10 @@ struct geneve_option {
 #define HOST_INT_FIRST_BYTE 3
 #define GENEVE_LENGTH 0x1f
 
-/* The first bytes of the packet, the offsets in them, and room for this hop's metadata. */
+/* The first bytes of the packet with room for this hop's metadata, and the offsets in them. */
 struct packet {
-	__u8 head[HEAD_BYTES];
-	__u8 hop[256];
-	/* The number of packet bytes in `head`, and of the whole frame. */
+	__u8 head[HEAD_BYTES + MAX_HOP_BYTES];
+	/* The number of packet bytes in `head`, at most HEAD_BYTES, and of the whole frame. */
 	__u32 visible;
 	__u32 length;
 	/* Offsets from the start of the frame; `end` by the IP header's length. */

@@ -34,6 +34,14 @@ struct {
 	__type(value, __u32);
 } NUMBERS SEC(".maps");
 
+/* The same without a hash, at the index modulo the size: of devices that share a place the last one is known. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_NEAR);
+	__type(key, __u32);
+	__type(value, __u32);
+} NEAR SEC(".maps");
+
 /*
  * By the number of the interface. An array is changed in place; the kernel gives the old place of a changed
  * hash entry to the next one at once, while a program may still read it.
@@ -91,8 +99,13 @@ static __always_inline void count_traffic(const struct port *port, enum count pa
 
 static __always_inline const struct port *port_of(__u32 device)
 {
-	const __u32 *number = bpf_map_lookup_elem(&NUMBERS, &device);
+	__u32 place = device % MAX_NEAR;
+	const __u32 *number = bpf_map_lookup_elem(&NEAR, &place);
+	const struct port *port = number ? bpf_map_lookup_elem(&PORTS, number) : 0;
 
+	if (port && port->device == device)
+		return port;
+	number = bpf_map_lookup_elem(&NUMBERS, &device);
 	return number ? bpf_map_lookup_elem(&PORTS, number) : 0;
 }
 
@@ -267,7 +280,6 @@ int leave(struct __sk_buff *skb)
 	}
 	if (skb->ingress_ifindex)
 		way.in = port_of(skb->ingress_ifindex);
-	way.left_at = bpf_ktime_get_ns();
 	if (way.in && is_ip(skb) && skb->tstamp_type == BPF_SKB_TSTAMP_DELIVERY_MONO) {
 		way.came_at = skb->tstamp;
 		bpf_skb_set_tstamp(skb, 0, BPF_SKB_TSTAMP_UNSPEC);
@@ -278,19 +290,6 @@ int leave(struct __sk_buff *skb)
 	if (verdict == TCX_NEXT)
 		count_traffic(way.out, SENT_PACKETS, packets(skb), skb->len);
 	return verdict;
-}
-
-/* The times of a packet that bypasses the stack: it waits in no queue. */
-static __always_inline void take_times(struct packet *packet, struct way *way)
-{
-	__u16 asked = bpf_ntohs(header_of(packet)->instructions);
-
-	way->latency = UNKNOWN;
-	way->queue = UNKNOWN;
-	if (!(asked & (HOP_LATENCY | EGRESS_TIMESTAMP)))
-		return;
-	way->left_at = bpf_ktime_get_ns();
-	way->latency = latency(way);
 }
 
 /* Whether times are requested, which cost more than the rest. */
@@ -353,7 +352,9 @@ int forward(struct xdp_md *frame)
 		return XDP_PASS;
 	length = packet->length;
 	route_on(packet, &fib);
-	take_times(packet, &way);
+	/* It waits in no queue. */
+	way.queue = UNKNOWN;
+	depart(&way, bpf_ntohs(header_of(packet)->instructions));
 	grown = grown_bytes(packet);
 	outcome = push_hop(packet, &way);
 	if (outcome != PUSHED)

@@ -27,19 +27,28 @@ struct way {
 /* The hop latency or queue occupancy is unknown. */
 #define UNKNOWN 0xffffffffU
 
-static __always_inline void put32(struct packet *packet, __u32 *at, __u32 value)
+/* This hop's metadata: where it begins in `head`, its bytes, and their sum. */
+struct hop {
+	__u8 *start;
+	__u32 length;
+	__u64 sum;
+};
+
+static __always_inline void put32(struct hop *hop, __u32 value)
 {
-	__u32 offset = *at;
+	__be32 word = bpf_htonl(value);
+	__u32 offset = hop->length;
 
 	asm volatile("" : "+r"(offset));
-	*(__be32 *)(packet->hop + (offset & 0x3c)) = bpf_htonl(value);
-	*at += sizeof(value);
+	*(__be32 *)(hop->start + (offset & (MAX_HOP_BYTES - 4))) = word;
+	hop->length += sizeof(word);
+	hop->sum += word;
 }
 
-static __always_inline void put64(struct packet *packet, __u32 *at, __u64 value)
+static __always_inline void put64(struct hop *hop, __u64 value)
 {
-	put32(packet, at, value >> 32);
-	put32(packet, at, value);
+	put32(hop, value >> 32);
+	put32(hop, value);
 }
 
 /* The time of day; all ones: unknown. */
@@ -58,33 +67,50 @@ static __always_inline __u32 latency(const struct way *way)
 	return ns < UNKNOWN ? ns : UNKNOWN - 1;
 }
 
-/* Writes this hop's metadata in the order of the instructions. */
-static __always_inline void write_hop(struct packet *packet, const struct way *way, __u16 asked)
+/* Notes the time of departure and the hop latency, if they are requested. */
+static __always_inline void depart(struct way *way, __u16 asked)
 {
-	__u32 at = 0;
+	way->latency = UNKNOWN;
+	if (!(asked & (HOP_LATENCY | EGRESS_TIMESTAMP)))
+		return;
+	way->left_at = bpf_ktime_get_ns();
+	way->latency = latency(way);
+}
+
+/* Where the metadata of the last hop begins, from the start of the frame. */
+static __always_inline __u32 start_end(const struct packet *packet)
+{
+	return packet->shim + sizeof(struct shim) + sizeof(struct int_header);
+}
+
+/* Writes this hop's metadata into `head` in the order of the instructions; returns its sum. */
+static __always_inline __u64 write_hop(struct packet *packet, const struct way *way, __u16 asked)
+{
+	struct hop hop = { .start = head_at(packet, start_end(packet)) };
 
 	if (asked & NODE_ID)
-		put32(packet, &at, way->config->node_id);
+		put32(&hop, way->config->node_id);
 	if (asked & INTERFACES)
-		put32(packet, &at, (__u32)(way->in ? way->in->id : 0xffff) << 16 | way->out->id);
+		put32(&hop, (__u32)(way->in ? way->in->id : 0xffff) << 16 | way->out->id);
 	if (asked & HOP_LATENCY)
-		put32(packet, &at, way->latency);
+		put32(&hop, way->latency);
 	if (asked & QUEUE_OCCUPANCY)
-		put32(packet, &at, way->queue);
+		put32(&hop, way->queue);
 	if (asked & INGRESS_TIMESTAMP)
-		put64(packet, &at, time_of_day(way, way->came_at));
+		put64(&hop, time_of_day(way, way->came_at));
 	if (asked & EGRESS_TIMESTAMP)
-		put64(packet, &at, time_of_day(way, way->left_at));
+		put64(&hop, time_of_day(way, way->left_at));
 	if (asked & LEVEL2_INTERFACES) {
-		put32(packet, &at, way->in ? way->in->level2_id : NOT_AVAILABLE);
-		put32(packet, &at, way->out->level2_id);
+		put32(&hop, way->in ? way->in->level2_id : NOT_AVAILABLE);
+		put32(&hop, way->out->level2_id);
 	}
 	if (asked & EGRESS_UTILIZATION)
-		put32(packet, &at, NOT_AVAILABLE);
+		put32(&hop, NOT_AVAILABLE);
 	if (asked & BUFFER_OCCUPANCY)
-		put32(packet, &at, NOT_AVAILABLE);
+		put32(&hop, NOT_AVAILABLE);
 	if (asked & CHECKSUM_COMPLEMENT)
-		put32(packet, &at, NOT_AVAILABLE);
+		put32(&hop, NOT_AVAILABLE);
+	return hop.sum;
 }
 
 /* Corrects the L4 checksum for removed and added words, and for `grown` bytes. */
@@ -125,9 +151,12 @@ static __always_inline void shorten(struct packet *packet, __u64 sum, __u32 leng
 	grow_lengths(packet, -length);
 }
 
+/* The sum of the words that a hop changes: the shim, or the option's header, and the next one. */
 static __always_inline __u64 sum_of_start(const struct shim *shim)
 {
-	return (__u32)bpf_csum_diff(0, 0, (__be32 *)shim, sizeof(*shim) + sizeof(struct int_header), 0);
+	const __be32 *words = (const __be32 *)shim;
+
+	return (__u64)words[0] + words[1];
 }
 
 /* Sets E or M in `head`, and nothing else. */
@@ -149,13 +178,13 @@ static __always_inline struct int_header *header_of(const struct packet *packet)
 	return (struct int_header *)(shim + 1);
 }
 
-/* Writes `head` back, from the IP header to byte `end`. */
+/* Writes `head` into the packet, from the IP header to byte `end`. */
 static __always_inline int write_back(struct __sk_buff *skb, struct packet *packet, __u32 end, __u64 flags)
 {
 	__u32 length = end - L3;
 
 	APART(length);
-	if (length == 0 || length > HEAD_BYTES - L3)
+	if (length == 0 || length > HEAD_BYTES + MAX_HOP_BYTES - L3)
 		return -1;
 	return bpf_skb_store_bytes(skb, L3, packet->head + L3, length, flags);
 }
@@ -164,12 +193,6 @@ static __always_inline int write_back(struct __sk_buff *skb, struct packet *pack
 static __always_inline __u32 grown_bytes(const struct packet *packet)
 {
 	return (__u32)header_of(packet)->hop_ml * 4;
-}
-
-/* Where the metadata of the last hop begins, from the start of the frame. */
-static __always_inline __u32 start_end(const struct packet *packet)
-{
-	return packet->shim + sizeof(struct shim) + sizeof(struct int_header);
 }
 
 /* The header of the Geneve option with INT, in place of a shim. */
@@ -226,8 +249,8 @@ static __always_inline int is_engines(const struct packet *packet, const struct 
 }
 
 /*
- * Adds this node's metadata, or sets a flag in the header: only in `head` and `hop`, which
- * the caller writes into the packet. Returns what happened, of `enum count`, or ENGINE.
+ * Adds this node's metadata, or sets a flag in the header: only in `head`, which the
+ * caller writes into the packet. Returns what happened, of `enum count`, or ENGINE.
  */
 static __always_inline int push_hop(struct packet *packet, const struct way *way)
 {
@@ -242,19 +265,18 @@ static __always_inline int push_hop(struct packet *packet, const struct way *way
 	if (length + grown > way->out->mtu)
 		return way->config->flags & RELIEVES ? ENGINE :
 						       set_flag(packet, FLAG_MTU_EXCEEDED, MTU_EXCEEDED);
-	write_hop(packet, way, bpf_ntohs(header->instructions));
 	removed = sum_of_start(shim);
+	added = write_hop(packet, way, bpf_ntohs(header->instructions));
 	if (way->config->kind == KIND_GENEVE) {
 		removed += *(__be16 *)geneve_header(packet);
 		geneve_option(packet)->length += header->hop_ml;
 		geneve_header(packet)[0] += header->hop_ml;
-		added = *(__be16 *)geneve_header(packet);
+		added += *(__be16 *)geneve_header(packet);
 	} else {
 		shim->length += header->hop_ml;
-		added = 0;
 	}
 	header->remaining_hop_count--;
-	added += sum_of_start(shim) + sum_of(packet->hop, grown);
+	added += sum_of_start(shim);
 	correct_l4(packet, removed, added, grown);
 	grow_lengths(packet, grown);
 	return PUSHED;

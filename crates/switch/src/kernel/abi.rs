@@ -41,6 +41,7 @@ pub(super) struct PortSettings {
     flags: u16,
     device_mtu: u32,
     narrowest: u32,
+    device: u32,
 }
 
 /// The channel to the engine and back.
@@ -122,6 +123,7 @@ impl PortSettings {
             flags: 0,
             device_mtu: device.mtu,
             narrowest: 0,
+            device: device.index,
         }
     }
 

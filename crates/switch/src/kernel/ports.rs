@@ -15,6 +15,8 @@ pub(super) struct Ports {
     settings: Array<MapData, [u8; size_of::<PortSettings>()]>,
     /// The number of each interface by the index of its device.
     numbers: HashMap<MapData, u32, u32>,
+    /// The same without a hash, at the index modulo the size; a number may be another device's.
+    near: Array<MapData, u32>,
 }
 
 impl Ports {
@@ -23,10 +25,16 @@ impl Ports {
     /// # Errors
     /// They are of another kind.
     pub(super) fn of(ebpf: &mut Ebpf) -> Result<Option<Self>, MapError> {
-        let (Some(settings), Some(numbers)) = (ebpf.take_map("PORTS"), ebpf.take_map("NUMBERS")) else {
+        let mut take = |name| ebpf.take_map(name);
+        let (Some(settings), Some(numbers), Some(near)) = (take("PORTS"), take("NUMBERS"), take("NEAR"))
+        else {
             return Ok(None);
         };
-        Ok(Some(Self { settings: settings.try_into()?, numbers: numbers.try_into()? }))
+        Ok(Some(Self {
+            settings: settings.try_into()?,
+            numbers: numbers.try_into()?,
+            near: near.try_into()?,
+        }))
     }
 
     /// Makes the device with this index an interface, or changes its settings.
@@ -37,6 +45,7 @@ impl Ports {
         let mut bytes = [0; size_of::<PortSettings>()];
         bytes.copy_from_slice(settings.as_bytes());
         self.settings.set(settings.number(), bytes, 0)?;
+        self.near.set(device % self.near.len(), settings.number(), 0)?;
         match self.numbers.get(&device, 0) {
             Ok(number) if number == settings.number() => Ok(()),
             _ => self.numbers.insert(device, settings.number(), 0),
@@ -46,8 +55,12 @@ impl Ports {
     /// Makes the device with this index no interface any more; nothing happens if it is none.
     pub(super) fn forget(&mut self, device: u32) {
         let _ = self.numbers.remove(&device);
+        let _ = self.near.set(device % self.near.len(), NO_NUMBER, 0);
     }
 }
+
+/// Of no interface.
+const NO_NUMBER: u32 = u32::MAX;
 
 impl fmt::Debug for Ports {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,7 +5,8 @@ use std::os::fd::AsFd;
 
 use aya::maps::{Array, DevMap, PerCpuArray};
 use aya::programs::{SchedClassifier, Xdp};
-use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
+use aya::{Ebpf, include_bytes_aligned};
+use inband_host::object;
 use inband_linux::bpf::Attached;
 use inband_linux::tcx::{self, Direction, Order};
 use inband_linux::verification::uninterrupted;
@@ -58,7 +59,7 @@ static OBJECT: &[u8] = include_bytes_aligned!("../bpf/switch.bpf.o");
 impl Programs {
     /// Loads the programs; they are idle.
     pub(super) fn load() -> Result<Self, SwitchError> {
-        let mut ebpf = EbpfLoader::new().load(OBJECT).map_err(fault("load the programs"))?;
+        let mut ebpf = object::load(OBJECT, |_| ()).map_err(fault("load the programs"))?;
         let ports = Ports::of(&mut ebpf).map_err(fault("load the programs"))?.ok_or_else(missing)?;
         let mut programs = Self { ebpf, ports, links: Vec::new() };
         for name in [ARRIVE, LEAVE] {

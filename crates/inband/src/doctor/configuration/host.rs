@@ -4,10 +4,12 @@ use std::net::IpAddr;
 
 use inband::config::ConfigFile;
 use inband_host::{Beside, FlowState, HostError, HostInt, HostSettings, MIN_SECRET_BYTES, probe, try_path};
+use inband_node::config::EncapsulationKind;
 
 use super::super::finding::{Area, Finding};
 use super::super::kernel::System;
 use super::machine::{devices, route};
+use super::port::port_of_int;
 use crate::failure::Failure;
 
 const HOST: &[&str] = &["host"];
@@ -27,6 +29,9 @@ pub(super) fn look(system: &System<'_>, file: &ConfigFile) -> Result<Vec<Finding
     let mut findings = listed_devices(system, &settings);
     findings.push(lists(&settings));
     findings.extend(settings.report.sessions().iter().map(|session| route(session.collector, HOST)));
+    if settings.encapsulation.kind() != EncapsulationKind::Dscp {
+        findings.push(port_of_int(system, settings.encapsulation.udp_port(), HOST));
+    }
     findings.push(keys(&settings));
     findings.push(pins(&settings));
     findings.extend(paths(&settings));

@@ -42,8 +42,8 @@ fn the_kernel_has_to_know_links_and_reasons() {
         ("6.6.0-rc1\n", Status::Ok),
         ("6.18.44-cloud\n", Status::Ok),
         ("6.5.13\n", Status::Degraded),
-        ("5.17\n", Status::Degraded),
-        ("5.16.20\n", Status::Missing),
+        ("6.2\n", Status::Degraded),
+        ("6.1.20\n", Status::Missing),
         ("unheard of", Status::Missing),
     ];
     for (release, status) in cases {
