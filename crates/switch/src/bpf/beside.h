@@ -183,8 +183,8 @@ static __always_inline int discards(const struct beside *beside, const struct co
  * Removes INT from the packet. Returns its arrival, or a token
  * where that was done; 0: the packet is damaged and must be dropped.
  */
-static __always_inline __u64 put_beside(struct __sk_buff *skb, struct packet *packet, const struct config *config,
-					__u64 came_at)
+static __noinline __u64 put_beside(struct __sk_buff *skb, struct packet *packet, const struct config *config,
+				   __u64 came_at)
 {
 	struct beside *beside;
 	__u32 length;

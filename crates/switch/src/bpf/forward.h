@@ -6,10 +6,15 @@
 
 #define FAMILY_IPV4 2
 #define FAMILY_IPV6 10
-/* Bytes of a packet's start that are read here; packets with INT behind them pass the stack. */
-#define FAST_HEAD_BYTES 128
+/* Copies an address of Ethernet by words, as `copy_near` does. */
+static __always_inline void copy_address(void *to, const void *from)
+{
+#pragma unroll
+	for (__u32 i = 0; i < ETH_ALEN / sizeof(__u16); i++)
+		((__u16 *)to)[i] = ((const __u16 *)from)[i];
+}
 
-/* Reads the start of the frame; returns a negative number where there is too little of it. */
+/* Reads the start of the frame, where INT has to be; returns a negative number where there is too little of it. */
 static __always_inline int read_frame(struct xdp_md *frame, struct packet *packet)
 {
 	void *data = (void *)(long)frame->data;
@@ -17,11 +22,11 @@ static __always_inline int read_frame(struct xdp_md *frame, struct packet *packe
 	__u64 length = data_end - data;
 
 	packet->length = length;
-	if (data + FAST_HEAD_BYTES <= data_end) {
-		__builtin_memcpy(packet->head, data, FAST_HEAD_BYTES);
-		packet->visible = FAST_HEAD_BYTES;
+	if (data + NEAR_BYTES <= data_end) {
+		copy_near(packet->head, data);
+		packet->visible = NEAR_BYTES;
 	} else {
-		if (length > FAST_HEAD_BYTES)
+		if (length > NEAR_BYTES)
 			return -1;
 		APART(length);
 		if (length < L3 + sizeof(struct iphdr))
@@ -92,8 +97,8 @@ static __always_inline void route_on(struct packet *packet, const struct bpf_fib
 	struct iphdr *ip = ipv4(packet);
 	__u32 check;
 
-	__builtin_memcpy(ethernet->h_dest, fib->dmac, ETH_ALEN);
-	__builtin_memcpy(ethernet->h_source, fib->smac, ETH_ALEN);
+	copy_address(ethernet->h_dest, fib->dmac);
+	copy_address(ethernet->h_source, fib->smac);
 	if (packet->version == 6) {
 		ipv6(packet)->hop_limit--;
 		return;

@@ -16,6 +16,8 @@
 #define L3 ((__u32)sizeof(struct ethhdr))
 /* Bytes of a packet's start that are read. */
 #define HEAD_BYTES 256
+/* Bytes of it that are read first, without a call. */
+#define NEAR_BYTES 128
 /* Room for MAX_HOP_WORDS, a power of two. */
 #define MAX_HOP_BYTES 64
 #define FRAGMENT_OFFSET 0x1fff
@@ -109,8 +111,16 @@ static __always_inline struct tcphdr *tcp(const struct packet *packet)
 	return head_at(packet, packet->l4);
 }
 
+/* Copies the first bytes by words: the compiler would copy bytes, as it knows of no alignment. */
+static __always_inline void copy_near(void *to, const void *from)
+{
+#pragma unroll
+	for (__u32 i = 0; i < NEAR_BYTES / sizeof(__u64); i++)
+		((__u64 *)to)[i] = ((const __u64 *)from)[i];
+}
+
 /* Reads the start of the packet; returns a negative number where there is too little of it. */
-static __always_inline int read_head(struct __sk_buff *skb, struct packet *packet)
+static __noinline int read_head(struct __sk_buff *skb, struct packet *packet)
 {
 	__u32 length = skb->len;
 
@@ -174,8 +184,8 @@ static __always_inline enum find judge_marked(const struct packet *packet, __u32
 }
 
 /* Finds INT among the options of the Geneve header at `base`. */
-static __always_inline enum find find_in_geneve(struct packet *packet, const struct config *config, __u32 limit,
-						__u32 base)
+static __noinline enum find find_in_geneve(struct packet *packet, const struct config *config, __u32 limit,
+					   __u32 base)
 {
 	__u32 at = base + GENEVE_BYTES;
 	const __u8 *header = head_at(packet, base);
@@ -352,7 +362,7 @@ static __always_inline enum find read_ip(struct packet *packet)
 }
 
 /* Whether the packet may carry INT that this domain marks, and where. */
-static __always_inline enum find find_int(struct packet *packet, const struct config *config)
+static __noinline enum find find_int(struct packet *packet, const struct config *config)
 {
 	enum find found = read_ip(packet);
 
@@ -379,4 +389,23 @@ static __always_inline enum find find_int(struct packet *packet, const struct co
 		return find_behind_udp(packet, config);
 	/* Versions before 2.0 may mark INT by a TCP port. */
 	return config->kind == KIND_UDP && tcp(packet)->dest == bpf_htons(config->udp_port) ? UNSURE : PLAIN;
+}
+
+/* Reads the start of the packet, and searches for INT. */
+static __always_inline enum find find_in(struct __sk_buff *skb, struct packet *packet, const struct config *config)
+{
+	void *data = (void *)(long)skb->data;
+	void *data_end = (void *)(long)skb->data_end;
+	enum find found;
+
+	if (data + NEAR_BYTES <= data_end) {
+		packet->length = skb->len;
+		packet->ethertype = skb->protocol;
+		packet->visible = NEAR_BYTES;
+		copy_near(packet->head, data);
+		found = find_int(packet, config);
+		if (found != UNSURE)
+			return found;
+	}
+	return read_head(skb, packet) ? UNSURE : find_int(packet, config);
 }

@@ -133,8 +133,11 @@ static __always_inline int is_wrapped(struct __sk_buff *skb)
 	return 0;
 }
 
-/* Passes the packet to the engine; where that fails, INT does not leave by an edge. */
-static __always_inline int hand_over(struct __sk_buff *skb, const struct way *way, int may_leave)
+/*
+ * Passes the packet to the engine; where that fails, INT does not leave by an edge. Apart
+ * from the code of other packets, which should fit into the processor's cache.
+ */
+static __noinline int hand_over(struct __sk_buff *skb, const struct way *way, int may_leave)
 {
 	const struct Qdisc *queue = root_queue(skb);
 	struct handed handed = {
@@ -176,8 +179,8 @@ static __always_inline int decide(struct __sk_buff *skb, struct way *way)
 	packet = bpf_map_lookup_elem(&SCRATCH, &zero);
 	if (!packet)
 		return TCX_NEXT;
-	if (is_ip(skb) && !read_head(skb, packet))
-		found = find_int(packet, config);
+	if (is_ip(skb))
+		found = find_in(skb, packet, config);
 	/* The host's own packets get no INT here. */
 	if ((config->flags & ALL_TO_ENGINE) && way->in)
 		return hand_over(skb, way, found == PLAIN || !way->out->is_edge);
@@ -231,8 +234,8 @@ int arrive(struct __sk_buff *skb)
 	return TCX_NEXT;
 }
 
-/* Gives the packet its INT back, if it has some beside it. Returns a verdict on the packet. */
-static __always_inline int complete(struct __sk_buff *skb, struct way *way)
+/* Gives the packet its INT back, which is beside it. Returns a verdict on the packet. */
+static __noinline int complete(struct __sk_buff *skb, struct way *way)
 {
 	__u64 token = way->came_at;
 	struct packet *packet;
@@ -240,8 +243,6 @@ static __always_inline int complete(struct __sk_buff *skb, struct way *way)
 	__u32 zero = 0;
 	int is_plain;
 
-	if (!(token & HAS_BESIDE))
-		return TCX_NEXT;
 	way->came_at = 0;
 	packet = bpf_map_lookup_elem(&SCRATCH, &zero);
 	back = packet ? put_back(skb, packet, way, token) : IS_GONE;
@@ -283,7 +284,7 @@ int leave(struct __sk_buff *skb)
 	if (way.in && is_ip(skb) && skb->tstamp_type == BPF_SKB_TSTAMP_DELIVERY_MONO) {
 		way.came_at = skb->tstamp;
 		bpf_skb_set_tstamp(skb, 0, BPF_SKB_TSTAMP_UNSPEC);
-		if (complete(skb, &way) == TCX_DROP)
+		if ((way.came_at & HAS_BESIDE) && complete(skb, &way) == TCX_DROP)
 			return TCX_DROP;
 	}
 	verdict = decide(skb, &way);

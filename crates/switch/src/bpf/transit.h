@@ -160,7 +160,7 @@ static __always_inline __u64 sum_of_start(const struct shim *shim)
 }
 
 /* Sets E or M in `head`, and nothing else. */
-static __always_inline int set_flag(struct packet *packet, __u8 flag, enum count outcome)
+static __noinline int set_flag(struct packet *packet, __u8 flag, enum count outcome)
 {
 	struct shim *shim = head_at(packet, packet->shim);
 	struct int_header *header = (struct int_header *)(shim + 1);
