@@ -196,6 +196,8 @@ fn prepare(plan: &Plan, _name: &str) -> io::Result<()> {
         ("ipv6/conf/default/router_solicitations", "0"),
         ("ipv4/conf/all/rp_filter", "0"),
         ("ipv4/conf/default/rp_filter", "0"),
+        // Sockets that may have any port do not get that of INT.
+        ("ipv4/ip_local_reserved_ports", INT_PORT),
     ] {
         set(key, value)?;
     }
@@ -380,6 +382,8 @@ fn mac(node: usize, id: u16) -> [u8; 6] {
 
 /// Source address, destination address, protocol, source port, destination port: bits 0, 1, 2, 4 and 5.
 const FIELDS_OF_FLOWS: &str = "55";
+/// The UDP port of INT, where a domain names no other.
+const INT_PORT: &str = "33122";
 /// The device that a node's reports leave by.
 const MANAGEMENT: &str = "mgmt0";
 /// Maximum wait for new devices.

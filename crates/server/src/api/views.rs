@@ -6,11 +6,11 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use inband_collector::QueueView;
-use inband_model::NodeId;
+use inband_collector::{FlowView, QueueView};
 use inband_model::api::{
     FlowPaths, ListQuestion, NamedLink, NamedNode, NamedPort, NamedQueue, Nothing, Window,
 };
+use inband_model::{Hop, NodeId};
 use serde::Serialize;
 
 use super::Shared;
@@ -118,15 +118,18 @@ pub(super) async fn queues(
     Asked(wanted): Asked<ListQuestion>,
 ) -> Result<Response, Problem> {
     let queues = state.read.queues().await?;
-    let lately = lately(&state, wanted.window).await?;
-    let mut queues: Vec<_> = queues.iter().filter(|queue| is_wanted(&wanted, queue.node_id)).collect();
-    let key = |queue: &QueueView| -> QueueKey { (queue.node_id, queue.egress_interface, queue.queue_id) };
-    if let Some(lately) = &lately {
-        let depth = |queue: &&QueueView| lately.queues.get(&key(queue)).map(Sums::max);
-        queues.sort_by_key(|queue| Reverse(depth(queue)));
-    }
+    let deepest = queues.iter().filter(|queue| is_wanted(&wanted, queue.node_id));
+    let Some(lately) = lately(&state, wanted.window).await? else {
+        return Ok(list(deepest.take(limit(&wanted)), |queue| state.names.of_queue(queue)));
+    };
+    let values = |queue: &QueueView| {
+        let key: QueueKey = (queue.node_id, queue.egress_interface, queue.queue_id);
+        lately.queues.get(&key)
+    };
+    let mut queues: Vec<_> = deepest.collect();
+    queues.sort_by_cached_key(|queue| Reverse(values(queue).map(Sums::max)));
     Ok(list(queues.into_iter().take(limit(&wanted)), |queue| {
-        let window = lately.as_deref().map(|lately| lately.queues.get(&key(queue))?.values());
+        let window = Some(values(queue).and_then(Sums::values));
         NamedQueue { window, ..state.names.of_queue(queue) }
     }))
 }
@@ -137,14 +140,12 @@ pub(super) async fn flows(
     Asked(wanted): Asked<ListQuestion>,
 ) -> Result<Response, Problem> {
     let flows = state.read.flows().await?;
-    let mut flows = flows.busiest(if wanted.node.is_none() { limit(&wanted) } else { usize::MAX });
-    if wanted.node.is_some() {
-        flows.retain(|flow| {
-            flow.path.is_some_and(|path| path.hops().iter().any(|hop| is_wanted(&wanted, hop.node_id)))
-        });
-        flows.truncate(limit(&wanted));
-    }
-    Ok(list(flows.iter(), |flow| state.names.of_flow(flow)))
+    let is_over_node = |flow: &FlowView<'_>| {
+        let is_node = |hop: &Hop| is_wanted(&wanted, hop.node_id);
+        wanted.node.is_none() || flow.path.is_some_and(|path| path.hops().iter().any(is_node))
+    };
+    let flows: Vec<_> = flows.busiest().filter(is_over_node).take(limit(&wanted)).collect();
+    Ok(list(&flows, |flow| state.names.of_flow(flow)))
 }
 
 /// One flow with its recent paths.

@@ -13,11 +13,13 @@ pub(crate) struct Flows {
     snapshot: FlowSnapshot,
     /// The index, created on first use.
     places: OnceLock<HashMap<FlowId, usize>>,
+    /// The places of flows in the order of their reports, created on first use.
+    busiest: OnceLock<Vec<u32>>,
 }
 
 impl Flows {
     pub(super) fn new(snapshot: FlowSnapshot) -> Self {
-        Self { snapshot, places: OnceLock::new() }
+        Self { snapshot, places: OnceLock::new(), busiest: OnceLock::new() }
     }
 
     /// All flows.
@@ -33,16 +35,15 @@ impl Flows {
         places.get(&id).map(|place| self.snapshot.flow(*place))
     }
 
-    /// The `count` flows with the most reports, busiest first.
-    pub(crate) fn busiest(&self, count: usize) -> Vec<FlowView<'_>> {
-        // Few numbers of each flow are compared: views of all are far larger.
-        let rank = |(flow, at): (FlowView<'_>, usize)| (Reverse(flow.reports), flow.id, at);
-        let mut ranks: Vec<_> = self.snapshot.flows().zip(0..).map(rank).collect();
-        if count < ranks.len() {
-            ranks.select_nth_unstable(count);
-            ranks.truncate(count);
-        }
-        ranks.sort_unstable();
-        ranks.into_iter().map(|(_, _, at)| self.snapshot.flow(at)).collect()
+    /// The flows, those with the most reports first.
+    pub(crate) fn busiest(&self) -> impl Iterator<Item = FlowView<'_>> {
+        let places = self.busiest.get_or_init(|| {
+            // Few numbers of each flow are compared: views of all are far larger.
+            let rank = |(flow, at): (FlowView<'_>, u32)| (Reverse(flow.reports), flow.id, at);
+            let mut ranks: Vec<_> = self.snapshot.flows().zip(0..).map(rank).collect();
+            ranks.sort_unstable();
+            ranks.into_iter().map(|(.., at)| at).collect()
+        });
+        places.iter().map(|at| self.snapshot.flow(*at as usize))
     }
 }
