@@ -2,9 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::extract::{Path as InPath, State};
 use axum::response::Response;
+use inband_collector::FlowSnapshot;
 use inband_model::api::{BetweenQuestion, FlowView, LimitQuestion, PathBetween};
 use inband_model::{Hop, Names, NodeId, Path, PathId, Prefix};
 
@@ -35,11 +37,13 @@ pub(super) async fn link_flows(
     let link: LinkId = LinkId::parse(&id).ok_or_else(wrong)?;
     let limit = limit(wanted.limit);
     let flows = state.read.flows().await?;
-    let goes_over = |flow: &FlowView<'_>| flow.path.is_some_and(|path| link.is_on(path));
-    let mut flows: Vec<FlowView<'_>> = flows.all().flows().filter(goes_over).collect();
-    flows.sort_by_key(|flow| (Reverse(flow.reports), flow.id));
-    flows.truncate(limit);
-    Ok(list(&flows, |flow| state.names.of_flow(flow)))
+    let names = Arc::clone(&state.names);
+    let answer = move || {
+        let goes_over = |flow: &FlowView<'_>| flow.path.is_some_and(|path| link.is_on(path));
+        let flows: Vec<FlowView<'_>> = flows.busiest().filter(goes_over).take(limit).collect();
+        list(&flows, |flow| names.of_flow(flow))
+    };
+    state.aside.compute(answer).await
 }
 
 /// The paths between two places, those with the most flows first.
@@ -51,18 +55,29 @@ pub(super) async fn paths(
     let destination = places(&state.names, "destination", wanted.destination.as_deref())?;
     let limit = limit(wanted.limit);
     let flows = state.read.flows().await?;
-    let flows = flows.all();
+    let names = Arc::clone(&state.names);
+    let answer = move || json(&between(flows.all(), &names, &source, &destination, limit));
+    state.aside.compute(answer).await
+}
+
+fn between<'a>(
+    flows: &'a FlowSnapshot,
+    names: &'a Names,
+    source: &[Prefix],
+    destination: &[Prefix],
+    limit: usize,
+) -> Vec<PathBetween<'a>> {
     let is_in = |places: &[Prefix], address| places.iter().any(|place| place.contains(address));
     let mut paths: BTreeMap<PathId, PathBetween<'_>> = BTreeMap::new();
     for (place, view) in flows.flows().enumerate() {
-        if !is_in(&source, view.flow.source) || !is_in(&destination, view.flow.destination) {
+        if !is_in(source, view.flow.source) || !is_in(destination, view.flow.destination) {
             continue;
         }
         for taken in flows.paths(place) {
             let path = paths.entry(taken.id).or_insert_with(|| PathBetween {
                 id: taken.id.to_string(),
                 path: taken.path,
-                path_names: state.names.path(taken.path),
+                path_names: names.path(taken.path),
                 flows: 0,
                 current_flows: 0,
                 reports: 0,
@@ -79,7 +94,7 @@ pub(super) async fn paths(
     let mut paths: Vec<_> = paths.into_values().collect();
     paths.sort_by_key(|path| (Reverse(path.current_flows), Reverse(path.flows), Reverse(path.until)));
     paths.truncate(limit);
-    Ok(json(&paths))
+    paths
 }
 
 impl LinkId {

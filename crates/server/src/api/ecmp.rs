@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
@@ -55,16 +56,21 @@ pub(super) async fn ecmp(
 ) -> Result<Response, Problem> {
     let range = question.time.resolve(state.read.now().await?)?;
     let flows = state.read.flows().await?;
-    let spread = Spread::of(flows.all(), range, question.node);
+    let node = question.node;
+    let spread = state.aside.compute(move || Spread::of(flows.all(), range, node)).await?;
     let carried = match state.archive.is_some() {
-        true => Some(history::ask(&state, move |past| carried(past, range, question.node)).await?),
+        true => Some(history::ask(&state, move |past| carried(past, range, node)).await?),
         false => None,
     };
     let (carried, damage) = carried.unwrap_or_default();
     let limit = question.limit.unwrap_or(DEFAULT_LIMIT) as usize;
-    let mut answer = answer(&state.names, &spread, &carried, limit);
-    (answer.from, answer.to, answer.damage) = (range.from.into(), range.to.into(), damage);
-    Ok(json(&answer))
+    let names = Arc::clone(&state.names);
+    let answer = move || {
+        let mut answer = answer(&names, &spread, &carried, limit);
+        (answer.from, answer.to, answer.damage) = (range.from.into(), range.to.into(), damage);
+        json(&answer)
+    };
+    state.aside.compute(answer).await
 }
 
 fn carried(past: &mut Past, range: TimeRange, node: Option<u32>) -> Result<(Carried, u32), QueryError> {

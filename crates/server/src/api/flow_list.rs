@@ -34,8 +34,7 @@ pub(super) async fn search(
     let (now, flows) = (state.read.now().await?, state.read.flows().await?);
     let limit = question.limit.unwrap_or(DEFAULT_LIMIT) as usize;
     let names = std::sync::Arc::clone(&state.names);
-    // Hundreds of thousands of flows take a while, during which other requests must be answered.
-    let found = tokio::task::spawn_blocking(move || {
+    let found = state.aside.compute(move || {
         let all = flows.all();
         let changes = |place: usize| all.past_paths(place);
         let context = |place: usize| Context { now, changes: changes(place) };
@@ -62,7 +61,7 @@ pub(super) async fn search(
         let next = (offset + page.len() < found).then(|| (offset + page.len()).to_string());
         FlowList { found: found as u64, known: all.len() as u64, base: base.into(), columns, next }
     });
-    Ok(json(&found.await.map_err(|_| Problem::stopped())?))
+    Ok(json(&found.await?))
 }
 
 pub(super) async fn complete(

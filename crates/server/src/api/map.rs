@@ -1,6 +1,7 @@
 //! The fabric in one time range: current nodes and links, values from history.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
@@ -38,24 +39,30 @@ pub(super) async fn map(
         false => None,
     };
     let (interfaces, source, damage) = measured.unwrap_or_default();
-    let is_at = |link: &&LinkView| question.node.is_none_or(|node| link.from.0 == node || link.to.0 == node);
-    // A link is on the map from the first path over it.
-    let links = links.iter().filter(is_at).filter(|link| link.first_seen < range.to);
-    let links: Vec<LinkView> = links.copied().collect();
-    let nodes = self::nodes(&state.names, &known, &interfaces, &links, &question);
-    let places: HashMap<u32, u32> = nodes.node.iter().zip(0..).map(|(node, at)| (*node, at)).collect();
-    let silence = |last_seen| silent_seconds(last_seen, range.to, now);
-    let links = self::links(&links, &interfaces, &places, &question, silence);
-    let interfaces = match question.form {
-        MapForm::Full => rows(&interfaces, question.by),
-        MapForm::Matrix => MapInterfaceColumns::default(),
+    let names = Arc::clone(&state.names);
+    let answer = move || {
+        let is_at =
+            |link: &&LinkView| question.node.is_none_or(|node| link.from.0 == node || link.to.0 == node);
+        // A link is on the map from the first path over it.
+        let links = links.iter().filter(is_at).filter(|link| link.first_seen < range.to);
+        let links: Vec<LinkView> = links.copied().collect();
+        let nodes = self::nodes(&names, &known, &interfaces, &links, &question);
+        let places: HashMap<u32, u32> = nodes.node.iter().zip(0..).map(|(node, at)| (*node, at)).collect();
+        let silence = |last_seen| silent_seconds(last_seen, range.to, now);
+        let links = self::links(&links, &interfaces, &places, &question, silence);
+        let interfaces = match question.form {
+            MapForm::Full => rows(&interfaces, question.by),
+            MapForm::Matrix => MapInterfaceColumns::default(),
+        };
+        let (from, to, by) = (range.from.into(), range.to.into(), question.by);
+        let map =
+            FabricMap { from, to, by, nodes, interfaces, links, source, damage, ..FabricMap::default() };
+        json(&match question.group {
+            MapGroup::None => map,
+            MapGroup::Auto => groups::group(map),
+        })
     };
-    let (from, to, by) = (range.from.into(), range.to.into(), question.by);
-    let map = FabricMap { from, to, by, nodes, interfaces, links, source, damage, ..FabricMap::default() };
-    Ok(json(&match question.group {
-        MapGroup::None => map,
-        MapGroup::Auto => groups::group(map),
-    }))
+    state.aside.compute(answer).await
 }
 
 /// Values of the interfaces from history: from hops for short ranges, from minutes for longer ones, with

@@ -7,6 +7,7 @@
 
 mod about;
 mod access;
+mod aside;
 mod asked;
 mod base;
 mod between;
@@ -70,6 +71,7 @@ use crate::read_model::ReadModel;
 use crate::settings::ApiSettings;
 use crate::windows::Windows;
 use access::Access;
+use aside::Aside;
 use base::BasePath;
 use places::{Limits as PlaceLimits, Places};
 use said::SaidStore;
@@ -242,6 +244,7 @@ impl Api {
             earlier,
             settings,
             queries,
+            aside: Aside::default(),
             followers: Arc::default(),
         };
         state.restore();
@@ -249,7 +252,7 @@ impl Api {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
-            .max_blocking_threads(MAX_QUERIES + MAX_OTHERS)
+            .max_blocking_threads(MAX_QUERIES + aside::AT_ONCE + MAX_OTHERS)
             .thread_stack_size(STACK_BYTES)
             .build()
             .map_err(ApiError::Start)?;

@@ -8,6 +8,7 @@ use inband_store::Limits;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::access::Access;
+use super::aside::Aside;
 use super::base::BasePath;
 use super::followers::Followers;
 use super::past::{self, Filter};
@@ -44,6 +45,7 @@ pub(super) struct State {
     pub(super) settings: ApiSettings,
     /// Permits for concurrent SQL queries.
     pub(super) queries: Arc<Semaphore>,
+    pub(super) aside: Aside,
     /// Followers of changes in the fabric.
     pub(super) followers: Arc<Followers>,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use inband_collector::{FlowView, QueueView};
+use inband_collector::{FlowView, LinkView, QueueView};
 use inband_model::api::{
     FlowPaths, ListQuestion, NamedLink, NamedNode, NamedPort, NamedQueue, Nothing, Window,
 };
@@ -80,13 +80,17 @@ pub(super) async fn links(
     Asked(wanted): Asked<ListQuestion>,
 ) -> Result<Response, Problem> {
     let links = state.read.links().await?;
-    let links = links.iter().filter(|link| is_wanted(&wanted, link.from) || is_wanted(&wanted, link.to));
     let lately = lately(&state, wanted.window).await?;
-    Ok(list(links.take(wanted.limit.unwrap_or(MAX_ANSWER)), |link| {
-        let key: LinkKey = (link.from, link.egress_interface, link.to, link.ingress_interface);
-        let window = lately.as_deref().map(|lately| lately.links.get(&key)?.values());
-        NamedLink { window, ..state.names.of_link(link) }
-    }))
+    let names = Arc::clone(&state.names);
+    let answer = move || {
+        let is_at = |link: &&LinkView| is_wanted(&wanted, link.from) || is_wanted(&wanted, link.to);
+        list(links.iter().filter(is_at).take(wanted.limit.unwrap_or(MAX_ANSWER)), |link| {
+            let key: LinkKey = (link.from, link.egress_interface, link.to, link.ingress_interface);
+            let window = lately.as_deref().map(|lately| lately.links.get(&key)?.values());
+            NamedLink { window, ..names.of_link(link) }
+        })
+    };
+    state.aside.compute(answer).await
 }
 
 pub(super) async fn topology(
@@ -94,7 +98,8 @@ pub(super) async fn topology(
     Asked(Nothing {}): Asked<Nothing>,
 ) -> Result<Response, Problem> {
     let (nodes, links) = (state.read.nodes().await?, state.read.links().await?);
-    Ok(json(&state.names.of_topology(&nodes, &links)))
+    let names = Arc::clone(&state.names);
+    state.aside.compute(move || json(&names.of_topology(&nodes, &links))).await
 }
 
 pub(super) async fn interfaces(
@@ -102,14 +107,18 @@ pub(super) async fn interfaces(
     Asked(wanted): Asked<ListQuestion>,
 ) -> Result<Response, Problem> {
     let ports = state.read.ports().await?;
-    let mut ports: Vec<_> = ports.iter().filter(|port| is_wanted(&wanted, port.node_id)).collect();
-    ports.sort_by_key(|port| (port.node_id, port.egress_interface));
     let lately = lately(&state, wanted.window).await?;
-    Ok(list(ports.into_iter().take(wanted.limit.unwrap_or(MAX_ANSWER)), |port| {
-        let key: PortKey = (port.node_id, port.egress_interface);
-        let window = lately.as_deref().map(|lately| lately.ports.get(&key)?.values());
-        NamedPort { window, ..state.names.of_port(port) }
-    }))
+    let names = Arc::clone(&state.names);
+    let answer = move || {
+        let mut ports: Vec<_> = ports.iter().filter(|port| is_wanted(&wanted, port.node_id)).collect();
+        ports.sort_unstable_by_key(|port| (port.node_id, port.egress_interface));
+        list(ports.into_iter().take(wanted.limit.unwrap_or(MAX_ANSWER)), |port| {
+            let key: PortKey = (port.node_id, port.egress_interface);
+            let window = lately.as_deref().map(|lately| lately.ports.get(&key)?.values());
+            NamedPort { window, ..names.of_port(port) }
+        })
+    };
+    state.aside.compute(answer).await
 }
 
 /// The deepest queues first; with a window, by their depth in it.
@@ -118,20 +127,25 @@ pub(super) async fn queues(
     Asked(wanted): Asked<ListQuestion>,
 ) -> Result<Response, Problem> {
     let queues = state.read.queues().await?;
-    let deepest = queues.iter().filter(|queue| is_wanted(&wanted, queue.node_id));
+    let limit = limit(&wanted);
     let Some(lately) = lately(&state, wanted.window).await? else {
-        return Ok(list(deepest.take(limit(&wanted)), |queue| state.names.of_queue(queue)));
+        let deepest = queues.iter().filter(|queue| is_wanted(&wanted, queue.node_id)).take(limit);
+        return Ok(list(deepest, |queue| state.names.of_queue(queue)));
     };
-    let values = |queue: &QueueView| {
-        let key: QueueKey = (queue.node_id, queue.egress_interface, queue.queue_id);
-        lately.queues.get(&key)
+    let names = Arc::clone(&state.names);
+    let answer = move || {
+        let values = |queue: &QueueView| {
+            let key: QueueKey = (queue.node_id, queue.egress_interface, queue.queue_id);
+            lately.queues.get(&key)
+        };
+        let mut queues: Vec<_> = queues.iter().filter(|queue| is_wanted(&wanted, queue.node_id)).collect();
+        queues.sort_by_cached_key(|queue| Reverse(values(queue).map(Sums::max)));
+        list(queues.into_iter().take(limit), |queue| {
+            let window = Some(values(queue).and_then(Sums::values));
+            NamedQueue { window, ..names.of_queue(queue) }
+        })
     };
-    let mut queues: Vec<_> = deepest.collect();
-    queues.sort_by_cached_key(|queue| Reverse(values(queue).map(Sums::max)));
-    Ok(list(queues.into_iter().take(limit(&wanted)), |queue| {
-        let window = Some(values(queue).and_then(Sums::values));
-        NamedQueue { window, ..state.names.of_queue(queue) }
-    }))
+    state.aside.compute(answer).await
 }
 
 /// The flows with the most reports first.
@@ -140,12 +154,16 @@ pub(super) async fn flows(
     Asked(wanted): Asked<ListQuestion>,
 ) -> Result<Response, Problem> {
     let flows = state.read.flows().await?;
-    let is_over_node = |flow: &FlowView<'_>| {
-        let is_node = |hop: &Hop| is_wanted(&wanted, hop.node_id);
-        wanted.node.is_none() || flow.path.is_some_and(|path| path.hops().iter().any(is_node))
+    let names = Arc::clone(&state.names);
+    let answer = move || {
+        let is_over_node = |flow: &FlowView<'_>| {
+            let is_node = |hop: &Hop| is_wanted(&wanted, hop.node_id);
+            wanted.node.is_none() || flow.path.is_some_and(|path| path.hops().iter().any(is_node))
+        };
+        let flows: Vec<_> = flows.busiest().filter(is_over_node).take(limit(&wanted)).collect();
+        list(&flows, |flow| names.of_flow(flow))
     };
-    let flows: Vec<_> = flows.busiest().filter(is_over_node).take(limit(&wanted)).collect();
-    Ok(list(&flows, |flow| state.names.of_flow(flow)))
+    state.aside.compute(answer).await
 }
 
 /// One flow with its recent paths.
@@ -156,7 +174,9 @@ pub(super) async fn flow(
 ) -> Result<Response, Problem> {
     let id = flow_id(&id)?;
     let unknown = || Problem::not_found("no report on this flow came lately");
-    let flow = state.read.flows().await?.by_id(id).map(|known| known.flow).ok_or_else(unknown)?;
+    let flows = state.read.flows().await?;
+    let known = state.aside.compute(move || flows.by_id(id).map(|known| known.flow)).await?;
+    let flow = known.ok_or_else(unknown)?;
     // Copied there and written here: the thread of reception does not wait for JSON.
     let copy = move |sight: &mut Sight<'_>| sight.collector.flow_snapshot_of(&flow);
     let copied = state.look(copy).await?.ok_or_else(unknown)?;
@@ -171,8 +191,7 @@ async fn lately(state: &Shared, window: Option<Window>) -> Result<Option<Arc<Lat
         return Err(Problem::unavailable("no window is kept: api.window_bytes is 0"));
     };
     let now = state.read.now().await?.0 / 1_000_000_000;
-    let lately = tokio::task::spawn_blocking(move || windows.lately(window, now)).await;
-    lately.map(Some).map_err(|_| Problem::stopped())
+    state.aside.compute(move || windows.lately(window, now)).await.map(Some)
 }
 
 /// A list of entries, each written by `named`.
