@@ -49,9 +49,13 @@ pub(super) async fn ready(State(state): State<Shared>) -> Result<&'static str, P
 /// Metrics for Prometheus.
 pub(super) async fn metrics(State(state): State<Shared>) -> Result<Response, Problem> {
     let seen = state.read.metrics().await?;
-    let mut families = state.metrics.families(Seen::clone(&seen));
-    families.extend(state.places.families());
-    let text = metrics::text(&families);
+    let of = Arc::clone(&state);
+    let write = move || {
+        let mut families = of.metrics.families(Seen::clone(&seen));
+        families.extend(of.places.families());
+        metrics::text(&families)
+    };
+    let text = state.aside.compute(write).await?;
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 
