@@ -18,6 +18,7 @@ mod metrics;
 mod monitor;
 mod named;
 mod pipeline;
+mod processor_time;
 mod read_model;
 mod receive;
 mod recent;

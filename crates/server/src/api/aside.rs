@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
+use super::cost::counted;
 use super::problem::Problem;
 
 /// Permits to compute.
@@ -26,6 +27,7 @@ impl Aside {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Problem> {
         let permit = Arc::clone(&self.0).acquire_owned().await.map_err(|_| Problem::stopped())?;
+        let work = counted(work);
         let work = move || {
             let done = work();
             // Held until here, even if nobody waits for the answer any more.

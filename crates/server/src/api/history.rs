@@ -8,6 +8,7 @@ use inband_model::{FlowId, Nanos};
 use inband_store::{Cell, Limits, QueryError};
 
 use super::Shared;
+use super::cost::counted;
 use super::problem::{Problem, shown};
 use super::turn::turn;
 use crate::archive::Snapshot;
@@ -73,11 +74,11 @@ pub(super) async fn ask<T: Send + 'static>(
     };
     let (turn, _caller) = turn(&state.queries).await?;
     let limits = Limits { rows: MAX_ROWS, ..state.limits() };
-    let asked = tokio::task::spawn_blocking(move || {
+    let ask = counted(move || {
         let history = turn.snapshot(&*archive)?;
         question(&mut Past { history, limits, begun: Instant::now(), damage: 0 })
     });
-    match asked.await {
+    match tokio::task::spawn_blocking(ask).await {
         Ok(Ok(found)) => Ok(found),
         // A retry would cost as much again.
         Ok(Err(error @ (QueryError::Time(_) | QueryError::Memory(_) | QueryError::Rows(_)))) => {

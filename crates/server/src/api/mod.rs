@@ -13,6 +13,7 @@ mod base;
 mod between;
 mod changes;
 mod compress;
+mod cost;
 mod decode;
 mod descriptors;
 mod drops;

@@ -14,6 +14,8 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 
+use super::cost::measured;
+
 /// The answers kept.
 #[derive(Debug, Default)]
 pub(super) struct SharedAnswers {
@@ -65,8 +67,9 @@ pub(super) async fn shared(
     }
     *turn = None;
     let begun = Instant::now();
-    let answer = next.run(request).await;
-    let cost = begun.elapsed();
+    let (answer, cost) = measured(next.run(request)).await;
+    // The rest is work of this thread, or waiting.
+    let cost = cost + begun.elapsed().min(MAX_OWN_COST);
     let is_wanted = cost >= MIN_COST && answer.status() == StatusCode::OK;
     let bytes = answer.body().size_hint().exact().filter(|_| is_wanted);
     let Some(room) = bytes.and_then(|bytes| answers.room(bytes)) else {
@@ -158,6 +161,8 @@ const OF_NOW: [&str; 7] = [
 ];
 /// Cheaper answers are not shared.
 const MIN_COST: Duration = Duration::from_millis(1);
+/// The most that an answer costs the thread of the API: others are computed on other threads.
+const MAX_OWN_COST: Duration = Duration::from_millis(2);
 /// An answer is used for this many times its cost, at least for `SHORTEST` and at most for `LONGEST`.
 const COST_FACTOR: u32 = 50;
 const SHORTEST: Duration = Duration::from_millis(100);

@@ -10,6 +10,7 @@ use tokio::sync::{Semaphore, oneshot};
 use super::access::Access;
 use super::aside::Aside;
 use super::base::BasePath;
+use super::cost::counted;
 use super::followers::Followers;
 use super::past::{self, Filter};
 use super::places::Places;
@@ -94,7 +95,7 @@ impl State {
         let Some(archive) = self.archive.clone() else { return Ok(Vec::new()) };
         let (turn, _caller) = turn(&self.queries).await?;
         let limits = self.limits();
-        let find = move || past::of_snapshot(&*turn.snapshot(&*archive)?, &filter, most, limits);
+        let find = counted(move || past::of_snapshot(&*turn.snapshot(&*archive)?, &filter, most, limits));
         match tokio::task::spawn_blocking(find).await {
             Ok(Ok(events)) => Ok(events),
             Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),

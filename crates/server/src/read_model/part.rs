@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::pipeline::{Asker, Sight, Unanswered};
+use crate::processor_time::processor_time;
 
 /// A snapshot of one kind.
 #[derive(Debug)]
@@ -95,13 +95,6 @@ impl<T> Shared<T> {
         drop(replaced);
         drop(before);
     }
-}
-
-/// Processor time of the calling thread.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    // The time since the thread's start is not negative.
-    time.try_into().unwrap_or_default()
 }
 
 /// Marks a snapshot as wanted until the query has run or was dropped.
