@@ -1,8 +1,8 @@
 //! Compiled programs, completed for the running kernel.
 //!
 //! The programs read the kernel's structures by functions of the kernel (`bpf/cast.h`). A call of such a
-//! function contains its number in the kernel's types, which differs between kernels, so the compiled programs
-//! contain placeholders.
+//! function contains its number in the kernel's types, which differs between kernels, so the compiled
+//! programs contain placeholders.
 
 use aya::{Ebpf, EbpfError, EbpfLoader};
 use aya_obj::btf::{Btf, BtfKind};

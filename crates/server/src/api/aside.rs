@@ -1,4 +1,5 @@
-//! Answers that take long to compute, on threads beside the one of the API, which goes on with other requests.
+//! Answers that take long to compute, on threads beside that of the API, which continues with other
+//! requests.
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ impl Aside {
         let work = counted(work);
         let work = move || {
             let done = work();
-            // Held until here, even if nobody waits for the answer any more.
+            // The work takes a processor until its end, also if the caller has gone.
             drop(permit);
             done
         };

@@ -37,7 +37,7 @@ pub(super) fn counted<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{counted, measured};
+    use super::{counted, measured, processor_time};
 
     #[test]
     fn an_answer_costs_the_work_of_other_threads_and_not_its_wait() {
@@ -51,9 +51,9 @@ mod tests {
 
             let busy = measured(async {
                 let spin = counted(|| {
-                    let begun = crate::processor_time::processor_time();
+                    let begun = processor_time();
                     let end = Instant::now() + Duration::from_secs(60);
-                    while crate::processor_time::processor_time() - begun < Duration::from_millis(20) {
+                    while processor_time() - begun < Duration::from_millis(20) {
                         assert!(Instant::now() < end);
                     }
                 });
