@@ -126,6 +126,30 @@ fn ctrl_c_ends_it_cleanly_with_the_ledger() {
     assert_eq!(count(&last, "lost"), 0);
 }
 
+/// A machine that is too slow for the traffic is like a program that stands still for a while.
+#[test]
+fn a_run_that_stands_still_longer_than_it_lasts_shows_the_same() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_inband"))
+        .args(["demo", "--duration", "3s", "--json", "--no-page"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first = lines.next().unwrap().unwrap();
+    let id = child.id().to_string();
+    for (signal, then) in [("-STOP", Duration::from_secs(4)), ("-CONT", Duration::ZERO)] {
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        thread::sleep(then);
+    }
+
+    let text: Vec<_> = std::iter::once(first).chain(lines.map(Result::unwrap)).collect();
+
+    assert!(child.wait().unwrap().success());
+    for event in ["path-change", "queue-congestion"] {
+        assert!(text.iter().any(|line| line.contains(event)), "{event} in {text:?}");
+    }
+}
+
 /// Both run at once: the one without a terminal ends by itself while the other still runs. The terminal is
 /// that of `script`, which passes the byte of Ctrl-C to it as a keyboard does.
 #[test]

@@ -103,6 +103,9 @@ impl From<ModeArg> for Mode {
 
 /// Time between two steps of the fabric.
 const STEP: Duration = Duration::from_millis(5);
+/// Most virtual time in one step: where the machine is too slow, or the program was stopped, the run takes
+/// longer and shows the same.
+const LONGEST_STEP: Duration = Duration::from_millis(50);
 /// How long the demo waits at the end for reports in flight; longer than a gap stays open.
 const LINGER: Duration = Duration::from_secs(2);
 /// Most reports in flight to the socket; the smallest usual buffer holds twice as many.
@@ -168,16 +171,16 @@ fn play(args: &Args, temporary: PathBuf, stop: &AtomicBool, show: &mut dyn Show)
     if let Some(url) = stage.monitor.url() {
         note!("answering on {url}");
     }
-    let started = Instant::now();
-    while stage.duration.is_none_or(|duration| started.elapsed() < duration) && !stop.load(Ordering::Relaxed)
-    {
-        let elapsed = started.elapsed();
+    let (mut elapsed, mut stepped_at) = (Duration::ZERO, Instant::now());
+    while stage.duration.is_none_or(|duration| elapsed < duration) && !stop.load(Ordering::Relaxed) {
+        let now = Instant::now();
+        elapsed += (now - stepped_at).min(LONGEST_STEP);
+        stepped_at = now;
         stage.perform(elapsed)?;
         stage.attend(show, elapsed)?;
         show.tick(&stage.progress(elapsed))?;
-        std::thread::sleep(STEP.saturating_sub(started.elapsed() - elapsed));
+        std::thread::sleep(STEP.saturating_sub(now.elapsed()));
     }
-    let elapsed = started.elapsed();
     let deadline = Instant::now() + LINGER;
     while Instant::now() < deadline && stage.is_waiting() {
         stage.attend(show, elapsed)?;
