@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use inband_model::ExportLedger;
 
@@ -14,8 +14,7 @@ use super::patience::Patience;
 pub(crate) struct Tally {
     output: String,
     offered: AtomicU64,
-    exported: AtomicU64,
-    failed: [AtomicU64; Failure::ALL.len()],
+    decided: Mutex<Decided>,
     kept_back: AtomicU64,
     retries: AtomicU64,
     spool_bytes: AtomicU64,
@@ -25,8 +24,21 @@ pub(crate) struct Tally {
     patience: Option<Patience>,
     /// Whether messages that wait at the end are delivered by the next run.
     is_kept: AtomicBool,
+}
+
+/// Messages whose outcome is known.
+#[derive(Debug, Clone, Copy, Default)]
+struct Decided {
+    exported: u64,
+    failed: [u64; Failure::ALL.len()],
     /// Whether the counts are final.
-    is_closed: AtomicBool,
+    is_closed: bool,
+}
+
+impl Decided {
+    fn all(&self) -> u64 {
+        self.exported + self.failed.iter().sum::<u64>()
+    }
 }
 
 /// Why a message was dropped.
@@ -104,9 +116,13 @@ impl Tally {
 
     /// Messages that the other side has accepted or refused, or that the disk lost.
     fn decisions(&self) -> u64 {
-        let failed = [Failure::Refused, Failure::Disk].map(|failure| &self.failed[failure as usize]);
-        let decided = failed.into_iter().chain([&self.exported]);
-        decided.map(|counter| counter.load(Ordering::Acquire)).sum()
+        let Decided { exported, failed, .. } = *self.decided();
+        exported + failed[Failure::Refused as usize] + failed[Failure::Disk as usize]
+    }
+
+    fn decided(&self) -> MutexGuard<'_, Decided> {
+        // The counts are valid at any time.
+        self.decided.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The output's name.
@@ -119,14 +135,16 @@ impl Tally {
     }
 
     pub(super) fn count_exported(&self, messages: u64) {
-        if !self.is_closed.load(Ordering::Acquire) {
-            add(&self.exported, messages);
+        let mut decided = self.decided();
+        if !decided.is_closed {
+            decided.exported += messages;
         }
     }
 
     pub(super) fn count_failed(&self, failure: Failure, messages: u64) {
-        if !self.is_closed.load(Ordering::Acquire) {
-            add(&self.failed[failure as usize], messages);
+        let mut decided = self.decided();
+        if !decided.is_closed {
+            decided.failed[failure as usize] += messages;
         }
     }
 
@@ -139,9 +157,13 @@ impl Tally {
     /// Ends counting although the output still works. Messages that wait are given up, unless the next run
     /// delivers them.
     pub(super) fn close(&self) {
-        if !self.is_kept.load(Ordering::Acquire) && !self.is_closed.swap(true, Ordering::AcqRel) {
-            add(&self.failed[Failure::Stopped as usize], self.ledger().waiting);
+        let mut decided = self.decided();
+        if self.is_kept.load(Ordering::Acquire) || decided.is_closed {
+            return;
         }
+        let waiting = self.offered.load(Ordering::Acquire).saturating_sub(decided.all());
+        decided.failed[Failure::Stopped as usize] += waiting;
+        decided.is_closed = true;
     }
 
     pub(super) fn count_kept_back(&self) {
@@ -189,19 +211,18 @@ impl Tally {
     /// A snapshot of the counts.
     pub(super) fn ledger(&self) -> ExportLedger {
         let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
-        let exported = read(&self.exported);
-        let failed = Failure::ALL.map(|failure| (failure, read(&self.failed[failure as usize])));
-        let export_failed: u64 = failed.iter().map(|(_, count)| count).sum();
-        let failures = failed.iter().filter(|(_, count)| *count > 0);
+        let decided = *self.decided();
+        let failures = Failure::ALL.map(|failure| (failure.name(), decided.failed[failure as usize]));
+        let failures = failures.into_iter().filter(|(_, count)| *count > 0);
         // Read last: every decided message was offered before.
         let offered = read(&self.offered);
         ExportLedger {
             output: self.output.clone(),
             offered,
-            exported,
-            export_failed,
-            waiting: offered.saturating_sub(exported + export_failed),
-            failures: failures.map(|(failure, count)| (failure.name().to_owned(), *count)).collect(),
+            exported: decided.exported,
+            export_failed: decided.all() - decided.exported,
+            waiting: offered.saturating_sub(decided.all()),
+            failures: failures.map(|(name, count)| (name.to_owned(), count)).collect(),
             kept_back: read(&self.kept_back),
             retries: read(&self.retries),
             spool_bytes: read(&self.spool_bytes),
@@ -212,4 +233,26 @@ impl Tally {
 
 fn add(counter: &AtomicU64, more: u64) {
     counter.fetch_add(more, Ordering::AcqRel);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::{Failure, Tally};
+
+    #[test]
+    fn the_sum_of_outcomes_is_what_was_offered_when_counting_ends_amid_deliveries() {
+        for _ in 0..200 {
+            let tally = Tally::new("spine".into());
+            tally.count_offered(2_000);
+            thread::scope(|scope| {
+                scope.spawn(|| (0..1_000).for_each(|_| tally.count_exported(1)));
+                scope.spawn(|| (0..1_000).for_each(|_| tally.count_failed(Failure::Refused, 1)));
+                scope.spawn(|| tally.close());
+            });
+            let ledger = tally.ledger();
+            assert_eq!((ledger.exported + ledger.export_failed, ledger.waiting), (2_000, 0), "{ledger:?}");
+        }
+    }
 }
