@@ -125,6 +125,9 @@ impl<'a> Judge<'a> {
             let in_time = met.filter(|(seen, _)| expect.by().is_none_or(|by| *seen <= by));
             let passed = in_time.is_some() != expect.absent && !(expect.absent && self.trouble.is_some());
             let seen = match met {
+                Some((seen, what)) if !passed && !expect.absent => {
+                    format!("{what}, at {:.1} s", seen.as_secs_f64())
+                }
                 Some((_, what)) => what.clone(),
                 None => self.instead(expect),
             };

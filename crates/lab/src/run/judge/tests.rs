@@ -49,3 +49,26 @@ fn a_poll_that_fails_is_made_up_for_by_a_later_one() {
         }
     }
 }
+
+#[test]
+fn an_event_after_its_latest_time_is_told_with_the_time_of_its_first_sight() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let text = TOPOLOGY.replace("API", &listener.local_addr().unwrap().to_string());
+    let text = text.replace(r#"event = "loop", absent = true"#, r#"event = "loop", by = "1s""#);
+    let lab = Lab::new(toml::from_str(&text).unwrap(), &text).unwrap();
+    let mut judge = Judge::new(&lab);
+    let collector = std::thread::spawn(move || {
+        for answer in [r#"[{ "id": "1", "event": "loop", "title": "s1 s2" }]"#, "[]"] {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 1024]);
+            write!(stream, "HTTP/1.0 200 OK\r\n\r\n{answer}").unwrap();
+        }
+    });
+
+    judge.look(Duration::from_millis(1_100));
+
+    collector.join().unwrap();
+    let judgement = &judge.finish(&lab, |_| (true, String::new()))[0];
+    assert_eq!((judgement.passed, judgement.at), (false, Some(1.1)), "{judgement:?}");
+    assert_eq!(judgement.seen, "s1 s2, at 1.1 s");
+}
