@@ -7,7 +7,9 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use aya::maps::{Array, DevMap, PerCpuArray};
-use aya::programs::{TestRun, TestRunAttrs, TestRunOptions, Xdp, XdpMode};
+use aya::programs::tc::{NlOptions, TcAttachOptions};
+use aya::programs::xdp::XdpLinkId;
+use aya::programs::{SchedClassifier, TcAttachType, TestRun, TestRunAttrs, TestRunOptions, Xdp, XdpMode, tc};
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
 use inband_linux::device::{self, Device};
 use inband_linux::ethtool::{self, Offload};
@@ -48,6 +50,7 @@ struct Bench {
     line: Line,
     ebpf: Ebpf,
     from: Device,
+    to: Device,
 }
 
 /// The result of one measurement.
@@ -79,11 +82,16 @@ impl Bench {
         };
         let (from, to) = (device(A, "right"), device(SECOND, "left"));
         attach(&line.world, A, &mut ebpf, "generate", from.index);
-        attach(&line.world, SECOND, &mut ebpf, "take", to.index);
+        swallow(&mut ebpf).load().unwrap();
+        line.world.inside(SECOND, || {
+            tc::qdisc_add_clsact(&to.name).unwrap();
+            let options = TcAttachOptions::Netlink(NlOptions::default());
+            swallow(&mut ebpf).attach_with_options(&to.name, TcAttachType::Ingress, options).unwrap();
+        });
         // Without a program there, the middle accepts redirected packets anyway.
         line.world.inside(FIRST, || ethtool::set("left", Offload::ReceiveJoining, true).unwrap());
         line.world.inside(A, || assert!(xdp::takes_redirected(from.index).unwrap()));
-        Some(Self { line, ebpf, from })
+        Some(Self { line, ebpf, from, to })
     }
 
     /// The number of packets that have arrived.
@@ -134,6 +142,10 @@ impl Bench {
             let program = program(&mut self.ebpf, "redirect");
             world.inside(FIRST, || program.attach_to_if_index(left, XdpMode::Driver).unwrap())
         });
+        let take = (!matches!(way, Way::Plain | Way::Stack)).then(|| {
+            let to = self.to.index;
+            attach(&self.line.world, SECOND, &mut self.ebpf, "take", to)
+        });
         self.send(frame, 1_024);
         std::thread::sleep(Duration::from_millis(20));
         let (before, cpu, since) = (self.taken(), cpu_seconds(), Instant::now());
@@ -152,8 +164,8 @@ impl Bench {
         };
         let taken = (self.taken() - before) as f64;
         let cpu_seconds = cpu_seconds() - cpu;
-        if let Some(link) = redirect {
-            program(&mut self.ebpf, "redirect").detach(link).unwrap();
+        for (name, link) in [("redirect", redirect), ("take", take)] {
+            link.into_iter().for_each(|link| program(&mut self.ebpf, name).detach(link).unwrap());
         }
         let thread_ns = switch.map_or(0, |switch| {
             let worked = Arc::clone(&switch.worked_ns);
@@ -193,9 +205,13 @@ fn program<'a>(ebpf: &'a mut Ebpf, name: &str) -> &'a mut Xdp {
     ebpf.program_mut(name).unwrap().try_into().unwrap()
 }
 
-fn attach(world: &World, place: usize, ebpf: &mut Ebpf, name: &str, device: u32) {
+fn swallow(ebpf: &mut Ebpf) -> &mut SchedClassifier {
+    ebpf.program_mut("swallow").unwrap().try_into().unwrap()
+}
+
+fn attach(world: &World, place: usize, ebpf: &mut Ebpf, name: &str, device: u32) -> XdpLinkId {
     let program = program(ebpf, name);
-    world.inside(place, || program.attach_to_if_index(device, XdpMode::Driver).unwrap());
+    world.inside(place, || program.attach_to_if_index(device, XdpMode::Driver).unwrap())
 }
 
 /// CPU time of the machine's processors since boot.
