@@ -1,7 +1,7 @@
 //! Sinks that outlive the agent: their links and tables are pinned in a BPF file system.
 //!
 //! After the agent's end, however it comes, the sink of each device continues to remove INT until another
-//! agent replaces it or [`remove`](crate::remove) is called. What starts INT is not pinned, so that it ends
+//! agent replaces it or [`remove`](crate::remove()) is called. What starts INT is not pinned, so that it ends
 //! with the agent.
 
 use std::fs::{self, File, TryLockError};
