@@ -10,7 +10,7 @@ mod settings;
 
 use std::ops::Index;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use inband_model::api::{PortView, QueueView};
 use inband_model::{Nanos, NodeId};
 
@@ -62,6 +62,11 @@ impl Ports {
             overflow: 0,
             search_at: None,
         }
+    }
+
+    /// The nodes of all ports.
+    pub(crate) fn node_ids(&self) -> HashSet<NodeId> {
+        self.index.keys().map(|(node_id, _)| *node_id).collect()
     }
 
     /// Finds or adds a port; `None` when there is no room for it, or when the node did not report its id.

@@ -24,6 +24,8 @@ fn nodes_are_those_that_report_and_those_on_stacks() {
     assert_eq!(transit.latency.unwrap().count, 2);
     assert_eq!((sink.reports, sink.addresses.as_slice()), (2, &[sender().ip()][..]));
     assert_eq!((sink.first_seen, sink.last_seen), (first, lab.now));
+    let ids = nodes.iter().map(|node| (node.node_id, node.reports > 0)).collect();
+    assert_eq!(lab.collector.node_ids(), ids);
 }
 
 #[test]

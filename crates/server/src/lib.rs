@@ -34,7 +34,7 @@ pub use keep::Keep;
 pub use live::Live;
 pub use metrics::CollectorMetrics;
 pub use monitor::{Monitor, MonitorError, MonitorParts, Stopped};
-pub use pipeline::{Asker, ClockView, Outcome, Pipeline, Sight, Unanswered};
+pub use pipeline::{Asker, ClockView, Outcome, Pipeline, ProcessorTime, Sight, Unanswered};
 pub use receive::{Batch, Feed, Reception, ReceptionCounts, ReceptionError, Replay};
 pub use settings::{ApiSettings, HistorySettings, NameSettings, ProcessSettings, ReceiveSettings, Settings};
 pub use windows::Windows;

@@ -13,12 +13,13 @@ use inband_collector::{Collector, CollectorSettings, Output};
 use inband_export::{LEDGER_EVERY, Stage};
 use inband_model::{Event, HopColumns, LedgerView, Nanos};
 
-pub use self::asked::{Asker, ClockView, Sight, Unanswered};
+pub use self::asked::{Asker, ClockView, ProcessorTime, Sight, Unanswered};
 
 use self::asked::{LastQuestions, Question};
 use crate::capture_clock::CaptureClock;
 use crate::clock::Clock;
 use crate::evidence::Evidence;
+use crate::processor_time::processor_time;
 use crate::receive::{Batch, Feed, ReceptionCounts};
 use crate::recent::Recent;
 
@@ -68,6 +69,8 @@ struct Work {
     evidence: Evidence,
     /// By how much the system time was last set forward.
     step_ns: i64,
+    /// Processor time spent on queries.
+    asked: Duration,
     /// Hops for the stages; empty in between, and stored here to reuse their memory.
     hops: HopColumns,
     ledger_at: Nanos,
@@ -110,6 +113,7 @@ impl Pipeline {
             past: ReceptionCounts::default(),
             evidence,
             step_ns: 0,
+            asked: Duration::ZERO,
             hops: HopColumns::default(),
             ledger_at: Nanos::ZERO,
             history_at: Nanos::ZERO,
@@ -341,8 +345,10 @@ impl Work {
     }
 
     fn show(&mut self, question: Question) {
+        let begun = processor_time();
         let now = self.now();
-        let Work { collector, stages, past, time, step_ns, feed, evidence, .. } = &mut *self;
+        let Work { collector, stages, past, time, step_ns, asked, feed, evidence, .. } = &mut *self;
+        let processor = ProcessorTime { reports: begun.saturating_sub(*asked), queries: *asked };
         let now = collector.time_of_day(now);
         let steps = match time {
             Time::OfClock { steps, .. } => *steps as u64,
@@ -350,7 +356,9 @@ impl Work {
         };
         let clock = ClockView { steps, last_step_ns: *step_ns };
         let sockets = feed.sockets();
-        question(&mut Sight { collector, now, stages, reception: *past, clock, sockets, evidence });
+        let reception = *past;
+        question(&mut Sight { collector, now, stages, reception, clock, processor, sockets, evidence });
+        self.asked += processor_time().saturating_sub(begun);
     }
 
     fn now(&mut self) -> Nanos {

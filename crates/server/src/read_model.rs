@@ -7,10 +7,11 @@
 mod flows;
 mod part;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use inband_collector::{LinkView, NodeView, PortView, QueueView};
-use inband_model::{EventView, LedgerView, Nanos};
+use inband_model::{EventView, Ledger, LedgerView, Nanos, NodeId};
 
 use crate::metrics::Seen;
 use crate::pipeline::{Asker, Sight, Unanswered};
@@ -23,14 +24,25 @@ use self::part::Part;
 pub(crate) struct ReadModel {
     now: Part<Nanos>,
     ledger: Part<LedgerView>,
+    figures: Part<Figures>,
     nodes: Part<Vec<NodeView>>,
+    node_ids: Part<BTreeMap<NodeId, bool>>,
     links: Part<Vec<LinkView>>,
     ports: Part<Vec<PortView>>,
     queues: Part<Vec<QueueView>>,
     flows: Part<Flows>,
-    flow_count: Part<usize>,
     events: Part<KnownEvents>,
     metrics: Part<Seen>,
+}
+
+/// Key figures.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Figures {
+    pub(crate) ledger: Ledger,
+    /// Nodes that report.
+    pub(crate) nodes: usize,
+    pub(crate) flows: usize,
+    pub(crate) active_events: usize,
 }
 
 /// The events known to the collector.
@@ -48,12 +60,13 @@ impl ReadModel {
         Self {
             now: Part::new(asker, |sight| sight.now),
             ledger: Part::new(asker, |sight| sight.ledger()),
+            figures: Part::new(asker, Figures::of),
             nodes: Part::new(asker, |sight| sight.collector.nodes()),
+            node_ids: Part::new(asker, |sight| sight.collector.node_ids()),
             links: Part::new(asker, |sight| sight.collector.sorted_links()),
             ports: Part::new(asker, |sight| sight.collector.ports().collect()),
             queues: Part::new(asker, |sight| sight.collector.deepest_queues(usize::MAX)),
             flows: Part::new(asker, |sight| Flows::new(sight.collector.flow_snapshot())),
-            flow_count: Part::new(asker, |sight| sight.collector.flow_count()),
             events: Part::new(asker, KnownEvents::of),
             metrics: Part::new(asker, Seen::of),
         }
@@ -69,9 +82,19 @@ impl ReadModel {
         self.ledger.get().await
     }
 
+    /// Key figures.
+    pub(crate) async fn figures(&self) -> Result<Figures, Unanswered> {
+        self.figures.get().await.map(|figures| *figures)
+    }
+
     /// The nodes, sorted by id.
     pub(crate) async fn nodes(&self) -> Result<Arc<Vec<NodeView>>, Unanswered> {
         self.nodes.get().await
+    }
+
+    /// The ids of the nodes, and whether each reports.
+    pub(crate) async fn node_ids(&self) -> Result<Arc<BTreeMap<NodeId, bool>>, Unanswered> {
+        self.node_ids.get().await
     }
 
     /// The links, sorted by the node ids of their ends.
@@ -94,9 +117,9 @@ impl ReadModel {
         self.flows.get().await
     }
 
-    /// The number of flows.
-    pub(crate) async fn flow_count(&self) -> Result<usize, Unanswered> {
-        self.flow_count.get().await.map(|count| *count)
+    /// The flows as of whenever they were last read; `None` if they have not been.
+    pub(crate) fn last_flows(&self) -> Option<Arc<Flows>> {
+        self.flows.last()
     }
 
     /// The events known to the collector.
@@ -107,6 +130,17 @@ impl ReadModel {
     /// The source of metrics.
     pub(crate) async fn metrics(&self) -> Result<Arc<Seen>, Unanswered> {
         self.metrics.get().await
+    }
+}
+
+impl Figures {
+    fn of(sight: &mut Sight<'_>) -> Self {
+        Self {
+            ledger: sight.total(),
+            nodes: sight.collector.node_ids().into_values().filter(|reports| *reports).count(),
+            flows: sight.collector.flow_count(),
+            active_events: sight.collector.active_events().count(),
+        }
     }
 }
 

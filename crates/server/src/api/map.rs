@@ -28,8 +28,7 @@ pub(super) async fn map(
     Asked(question): Asked<MapQuestion>,
 ) -> Result<Response, Problem> {
     let now = state.read.now().await?;
-    let (nodes, links) = (state.read.nodes().await?, state.read.links().await?);
-    let known: BTreeMap<u32, bool> = nodes.iter().map(|node| (node.node_id.0, node.reports > 0)).collect();
+    let (known, links) = (state.read.node_ids().await?, state.read.links().await?);
     let range = measured_range(question.time.resolve(now)?, now);
     let measured = match state.archive.is_some() {
         true => {
@@ -115,7 +114,7 @@ fn measured_range(range: TimeRange, now: Nanos) -> TimeRange {
 
 fn nodes(
     names: &Names,
-    known: &BTreeMap<u32, bool>,
+    known: &BTreeMap<NodeId, bool>,
     interfaces: &Interfaces,
     links: &[LinkView],
     question: &MapQuestion,
@@ -123,8 +122,8 @@ fn nodes(
     let ends = links.iter().flat_map(|link| [link.from.0, link.to.0]);
     let mut all: BTreeSet<u32> = interfaces.keys().map(|(node, _)| *node).chain(ends).collect();
     match question.node {
-        Some(node) => all.extend(known.contains_key(&node).then_some(node)),
-        None => all.extend(known.keys()),
+        Some(node) => all.extend(known.contains_key(&NodeId(node)).then_some(node)),
+        None => all.extend(known.keys().map(|node| node.0)),
     }
     let mut columns = MapNodeColumns::default();
     for node in all {
@@ -136,7 +135,7 @@ fn nodes(
         };
         columns.node.push(node);
         columns.name.push(names.node(NodeId(node)).map(str::to_owned));
-        columns.reports_itself.push(known.get(&node).copied().unwrap_or(false));
+        columns.reports_itself.push(known.get(&NodeId(node)).copied().unwrap_or(false));
         columns.value.push(value);
         columns.reports.push(own().map(|measured| measured.count).sum());
     }

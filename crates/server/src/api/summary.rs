@@ -16,15 +16,14 @@ use super::history::{self, Past, count, in_whole, number, small, step, within};
 use super::incidents;
 use super::problem::Problem;
 use super::views::json;
+use crate::read_model::Figures;
 
 pub(super) async fn summary(
     State(state): State<Shared>,
     Asked(question): Asked<SummaryQuestion>,
 ) -> Result<Response, Problem> {
     let now = state.read.now().await?;
-    let (ledger, nodes) = (state.read.ledger().await?.total, state.read.nodes().await?);
-    let nodes = nodes.iter().filter(|node| node.reports > 0).count();
-    let (flows, active) = (state.read.flow_count().await?, state.read.events().await?.active.len());
+    let Figures { ledger, nodes, flows, active_events } = state.read.figures().await?;
     let range = question.time.resolve(now)?;
     let step_ns = step(range, question.step, USUAL_STEPS)?;
     let events = events_within(&state, range, MAX_EVENTS).await?;
@@ -40,7 +39,7 @@ pub(super) async fn summary(
         ledger,
         nodes: nodes as u64,
         flows: flows as u64,
-        active_events: active as u64,
+        active_events: active_events as u64,
         incidents: list(&state.names, &events),
         steps,
         damage,

@@ -20,6 +20,7 @@ use super::problem::Problem;
 use crate::metrics::{self, Seen};
 use crate::named::Named;
 use crate::pipeline::Sight;
+use crate::read_model::Flows;
 use crate::windows::{Lately, LinkKey, PortKey, QueueKey, Sums};
 
 /// The requested number of entries, 100 by default.
@@ -178,8 +179,16 @@ pub(super) async fn flow(
 ) -> Result<Response, Problem> {
     let id = flow_id(&id)?;
     let unknown = || Problem::not_found("no report on this flow came lately");
-    let flows = state.read.flows().await?;
-    let known = state.aside.compute(move || flows.by_id(id).map(|known| known.flow)).await?;
+    let find =
+        async |flows: Arc<Flows>| state.aside.compute(move || flows.by_id(id).map(|known| known.flow)).await;
+    // An id is that of the same flow in an old snapshot: it serves unless the flow is newer.
+    let mut known = None;
+    if let Some(flows) = state.read.last_flows() {
+        known = find(flows).await?;
+    }
+    if known.is_none() {
+        known = find(state.read.flows().await?).await?;
+    }
     let flow = known.ok_or_else(unknown)?;
     // Copied there and written here: the thread of reception does not wait for JSON.
     let copy = move |sight: &mut Sight<'_>| sight.collector.flow_snapshot_of(&flow);

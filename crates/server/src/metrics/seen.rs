@@ -12,7 +12,7 @@ use super::chosen::{Activity, Chosen};
 use super::exports;
 use crate::archive::Archive;
 use crate::evidence::EvidenceCounts;
-use crate::pipeline::{ClockView, Sight};
+use crate::pipeline::{ClockView, ProcessorTime, Sight};
 use crate::receive::ReceptionCounts;
 
 /// The counts at one time.
@@ -23,6 +23,7 @@ pub(crate) struct Seen {
     streams: usize,
     reception: ReceptionCounts,
     clock: ClockView,
+    processor: ProcessorTime,
     flows: usize,
     /// Every node; after `choose`, those with series.
     nodes: Vec<NodeView>,
@@ -50,6 +51,7 @@ impl Seen {
             streams: view.streams.len(),
             reception: sight.reception,
             clock: sight.clock,
+            processor: sight.processor,
             flows: sight.collector.overflows().flows,
             all_nodes: nodes.len(),
             nodes,
@@ -83,6 +85,7 @@ impl Seen {
         let tally = archive.map(|archive| archive.tally());
         let mut families = self.of_ledger(tally.as_ref());
         families.extend(self.of_clock());
+        families.push(self.of_processor());
         families.extend(self.of_faults());
         families.extend(self.of_tables());
         families.extend(self.of_evidence());
@@ -170,6 +173,14 @@ impl Seen {
                 .of(self.clock.steps),
             Family::gauge("inband_clock_last_step_seconds", last).of(signed_seconds(self.clock.last_step_ns)),
         ]
+    }
+
+    fn of_processor(&self) -> Family {
+        let ProcessorTime { reports, queries } = self.processor;
+        let times = [("reports", reports), ("queries", queries)];
+        let times = times.map(|(of, time)| Sample::new([("for", of.to_owned())], time.as_secs_f64()));
+        let help = "Processor time of the thread that processes reports, spent on them or on queries.";
+        Family::counter("inband_processing_seconds_total", help).with(times)
     }
 
     /// Families of unparsable reports and of full tables.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use inband_collector::Collector;
 use inband_export::Stage;
-use inband_model::{LedgerView, Nanos, SocketLedger};
+use inband_model::{ExportLedger, Ledger, LedgerView, Nanos, SocketLedger};
 use thiserror::Error;
 
 use crate::evidence::{Evidence, EvidenceCounts};
@@ -28,6 +28,8 @@ pub struct Sight<'a> {
     pub reception: ReceptionCounts,
     /// Changes of the system time since the start.
     pub clock: ClockView,
+    /// Processor time of this thread since the start.
+    pub processor: ProcessorTime,
     pub(super) stages: &'a [Box<dyn Stage>],
     pub(super) sockets: &'a [SocketLedger],
     pub(super) evidence: &'a Evidence,
@@ -40,6 +42,15 @@ pub struct ClockView {
     pub steps: u64,
     /// By how much it was last set forward, nanoseconds; 0 if never.
     pub last_step_ns: i64,
+}
+
+/// Processor time of the thread that processes reports.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ProcessorTime {
+    /// That spent on reports, and on what they cause.
+    pub reports: Duration,
+    /// That spent on queries.
+    pub queries: Duration,
 }
 
 /// A handle for queries, from any thread.
@@ -69,6 +80,16 @@ impl Sight<'_> {
     #[must_use]
     pub fn ledger(&self) -> LedgerView {
         ledger(self.collector, self.stages, self.reception, self.sockets)
+    }
+
+    /// The totals of the ledger of all stages, without its streams.
+    #[must_use]
+    pub fn total(&self) -> Ledger {
+        let mut total = self.collector.ledger();
+        count_stages(&mut total, self.collector, self.stages, self.reception);
+        total.exported = exports(self.stages).map(|export| export.exported).sum();
+        total.export_failed = exports(self.stages).map(|export| export.export_failed).sum();
+        total
     }
 
     /// Counts of reports that are evidence, by outcome.
@@ -150,15 +171,29 @@ pub(super) fn ledger(
 ) -> LedgerView {
     let mut view = collector.ledger_view();
     view.sockets = sockets.to_vec();
-    view.total.refused = reception.refused;
-    view.total.store_failed += collector.overflows().dropped_records;
-    for stage in stages {
-        stage.count(&mut view.total);
-    }
-    view.exports = stages.iter().filter_map(|stage| stage.export()).collect();
+    count_stages(&mut view.total, collector, stages, reception);
+    view.exports = exports(stages).collect();
     view.total.exported = view.exports.iter().map(|export| export.exported).sum();
     view.total.export_failed = view.exports.iter().map(|export| export.export_failed).sum();
     view
+}
+
+/// Adds the counts of reception and of the stages.
+fn count_stages(
+    total: &mut Ledger,
+    collector: &Collector,
+    stages: &[Box<dyn Stage>],
+    reception: ReceptionCounts,
+) {
+    total.refused = reception.refused;
+    total.store_failed += collector.overflows().dropped_records;
+    for stage in stages {
+        stage.count(total);
+    }
+}
+
+fn exports(stages: &[Box<dyn Stage>]) -> impl Iterator<Item = ExportLedger> {
+    stages.iter().filter_map(|stage| stage.export())
 }
 
 /// Maximum wait for an answer.

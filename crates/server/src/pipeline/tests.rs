@@ -13,6 +13,7 @@ use inband_testkit::{inner_only, md_frame, report_group};
 use super::{Pipeline, Stage, Unanswered};
 use crate::clock::Clock;
 use crate::keep::Keep;
+use crate::processor_time::processor_time;
 use crate::receive::{Batch, Feed, Reception, Replay, feed};
 use crate::settings::{ReceiveSettings, Settings};
 
@@ -74,9 +75,30 @@ fn a_question_is_answered_while_reports_come_in() {
         }
     }
     assert_eq!(seen, 1);
+    let (total, ledger) = asker.ask(|sight| (sight.total(), sight.ledger())).unwrap();
+    assert_eq!(total, ledger.total);
     reception.stop();
     pipeline.stop().unwrap();
     assert_eq!(asker.ask(|_| ()), Err(Unanswered::Stopped));
+}
+
+#[test]
+fn the_processor_time_of_queries_is_counted_apart_from_that_of_reports() {
+    let (reception, pipeline) = collector(ReceiveSettings::default());
+    let asker = pipeline.asker();
+    let used = Duration::from_millis(20);
+    asker
+        .ask(move |_| {
+            let begun = processor_time();
+            while processor_time() - begun < used {}
+        })
+        .unwrap();
+    let processor = asker.ask(|sight| sight.processor).unwrap();
+    reception.stop();
+    drop(pipeline.stop());
+
+    assert!(processor.queries >= used, "{processor:?}");
+    assert!(processor.reports < processor.queries, "{processor:?}");
 }
 
 #[test]

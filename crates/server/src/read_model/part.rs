@@ -42,6 +42,11 @@ impl<T: Send + Sync + 'static> Part<T> {
         Self { asker: asker.clone(), make, shared: Arc::new(shared) }
     }
 
+    /// The last snapshot, however old it is; `None` if there is none yet.
+    pub(super) fn last(&self) -> Option<Arc<T>> {
+        self.shared.latest.borrow().as_ref().map(|published| Arc::clone(&published.value))
+    }
+
     /// The snapshot, renewed if it is too old.
     ///
     /// # Errors

@@ -88,6 +88,9 @@ fn a_queue_a_heat_map_and_the_map_count_the_same_reports() {
         (10, &5.into(), &1.into()),
         "{summary}"
     );
+    let nodes = ask(&system, "/api/v1/nodes");
+    let reporting = nodes.as_array().unwrap().iter().filter(|node| node["reports"].as_u64() > Some(0));
+    assert_eq!((&summary["nodes"], &summary["active_events"]), (&reporting.count().into(), &0.into()));
     assert_eq!(summary["incidents"][0]["kinds"], serde_json::json!(["new-flow"]), "{summary}");
     assert_eq!(ask(&system, "/api/v1/drops?by=interface")["reports"], 0);
 }
