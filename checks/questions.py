@@ -1,14 +1,21 @@
 """The cost of queries for reception. `cargo xtask long questions` runs it.
 
-A collector follows 131,072 flows of the made network while their reports arrive. For each kind of query, the
-processor time of the receiving threads is measured without queries, with a hundred a second, and without
-again; the ratio is that of the middle to the mean of its neighbours, and the median of several rounds counts.
-A file of the page is requested as often: what that costs, any load on the same processors does.
+A collector follows 131,072 flows of the made network while their reports arrive. Each kind of query is sent a
+hundred times a second. Two figures tell what it costs the threads that receive and process reports:
+
+- `queries`: the processor time that these threads spend on queries, of what they spend on reports, without
+  that by which it is read. It is counted, not compared, so that the load of others does not change it. It is
+  the one that must not be too high.
+- `in turn`: by how much their time per report rises from requests for a file of the page, which need nothing of
+  these threads, to the query. A round is file, query, query, file; the mean of the rounds stands with its 95 %
+  interval, which other load on the machine widens.
 """
 
 import argparse
 import http.client
 import json
+import math
+import re
 import statistics
 import subprocess
 import sys
@@ -18,8 +25,16 @@ import time
 
 from history_api import LIVE, Collector, configured, understanding
 
-# A request that needs nothing of the threads by which reports come in: what it costs them, any load beside them does.
-CONTROL = "a file, as a control"
+SPENT = re.compile(r'^inband_processing_seconds_total\{for="(\w+)"\} (\S+)', re.MULTILINE)
+
+# A request that needs nothing of the threads by which reports come in.
+FILE = "/page/main.js"
+# Seconds from the first query of an interval to its measurement.
+SETTLES = 0.2
+# Seconds in which processor time is counted.
+COUNTED = 20
+# Student's t of 20 rounds or so.
+T_OF_95 = 2.1
 
 
 def kinds(collector):
@@ -30,15 +45,15 @@ def kinds(collector):
     def of_a_flow(rest):
         return lambda: f"/api/v1/flows/{flows[next(turn) % len(flows)]}{rest}"
 
-    return {CONTROL: lambda: "/page/main.js"} | LIVE | {"flow": of_a_flow("")}
+    return LIVE | {"flow": of_a_flow("")}
 
 
 class Asker:
-    """Threads that send one query at a rate."""
+    """Threads that send one query at a rate, while they are let to."""
 
     def __init__(self, collector, question, rate, threads=4):
         self.address, self.question, self.pause = collector.url.removeprefix("http://"), question, threads / rate
-        self.ended, self.answers, self.faults = threading.Event(), 0, []
+        self.let, self.ended, self.answers, self.faults = threading.Event(), threading.Event(), 0, []
         self.threads = [threading.Thread(target=self.run, args=(at * self.pause / threads,), daemon=True) for at in range(threads)]
         for thread in self.threads:
             thread.start()
@@ -46,15 +61,19 @@ class Asker:
     def run(self, wait):
         connection = http.client.HTTPConnection(self.address, timeout=60)
         due = time.monotonic() + wait
-        while not self.ended.wait(max(0.0, due - time.monotonic())):
+        while not self.ended.is_set():
+            if not self.let.wait(0.2):
+                continue
+            # After a delay, or a rest, the rate is not raised to catch up.
+            due = max(due + self.pause, time.monotonic() - self.pause)
+            if self.ended.wait(max(0.0, due - time.monotonic())):
+                return
             connection.request("GET", self.question())
             answer = connection.getresponse()
             answer.read()
             if answer.status != 200:
                 self.faults.append(answer.status)
             self.answers += 1
-            # After a delay the rate is not raised to catch up.
-            due = max(due + self.pause, time.monotonic() - self.pause)
 
     def stop(self):
         self.ended.set()
@@ -62,42 +81,80 @@ class Asker:
             thread.join(timeout=90)
 
 
-def cost(collector, seconds):
-    """Processor microseconds per report, and reports per second."""
+def cost(collector, asker, seconds):
+    """Processor seconds and reports while `asker` may ask; `None`: nobody asks."""
     accepted = lambda: json.loads(collector.ask("/api/v1/ledger")[0])["total"]["accepted"]
-    begun, reports, used = time.monotonic(), accepted(), understanding(collector.process.pid)
+    if asker:
+        asker.let.set()
+        time.sleep(SETTLES)
+    reports, used = accepted(), understanding(collector.process.pid)
     time.sleep(seconds)
     reports, used = accepted() - reports, understanding(collector.process.pid) - used
-    return used / max(reports, 1) * 1e6, reports / (time.monotonic() - begun)
+    if asker:
+        asker.let.clear()
+        if asker.faults:
+            sys.exit(f"{asker.question()}: {asker.faults[0]}")
+    return used, max(reports, 1)
+
+
+def per_report(*costs):
+    """Processor seconds per report in these intervals together."""
+    return sum(used for used, _ in costs) / sum(reports for _, reports in costs)
+
+
+def spent(collector, before=(0.0, 0.0)):
+    """Processor seconds of the thread that processes reports: on queries, and on reports; later than `before`."""
+    for _ in range(60):
+        seconds = dict(SPENT.findall(collector.ask("/metrics")[0].decode()))
+        told = float(seconds["queries"]), float(seconds["reports"])
+        # An answer with metrics is used again for a while.
+        if told != before:
+            return told
+        time.sleep(0.5)
+    sys.exit("the metrics do not change")
+
+
+def share(collector, asker):
+    """The part of the time for reports that queries take besides, in percent, one for metrics included."""
+    asker.let.set()
+    before = spent(collector)
+    time.sleep(COUNTED)
+    queries, reports = (after - before for after, before in zip(spent(collector, before), before))
+    asker.let.clear()
+    return 100 * queries / reports
+
+
+def compared(arguments, collector, asker, other):
+    """By how many percent reception costs more than beside `other`, and the ends of the 95 % interval."""
+    ratios = []
+    for _ in range(arguments.rounds):
+        turns = [cost(collector, who, arguments.seconds) for who in (other, asker, asker, other)]
+        ratios.append(math.log(per_report(*turns[1:3]) / per_report(turns[0], turns[3])))
+    mean, off = statistics.mean(ratios), T_OF_95 * statistics.stdev(ratios) / math.sqrt(len(ratios))
+    return [100 * math.expm1(of) for of in (mean, mean - off, mean + off)]
 
 
 def measure(arguments, collector):
     """Prints a line for each kind; returns those that cost too much."""
-    asked = {name: question for name, question in kinds(collector).items() if arguments.only in name or name == CONTROL}
-    ratios, answers = {name: [] for name in asked}, dict.fromkeys(asked, 0.0)
-    before, rate = cost(collector, arguments.seconds)
-    first = before
-    for _ in range(arguments.rounds):
-        for name, question in asked.items():
-            asker = Asker(collector, question, arguments.rate)
-            beside, _ = cost(collector, arguments.seconds)
-            count = asker.answers
-            asker.stop()
-            if asker.faults:
-                sys.exit(f"{name}: {asker.faults[0]}")
-            after, rate = cost(collector, arguments.seconds)
-            ratios[name].append(2 * beside / (before + after))
-            answers[name] = count / arguments.seconds
-            before = after
-    print(f"{rate:.0f} reports a second, {first:.2f} us of a processor each while nobody asks")
-    print(f"{'asked 100 times a second':36}{'answers/s':>10}{'reception':>11}{'least':>8}{'most':>8}")
-    dear = []
-    control = 100 * (statistics.median(ratios[CONTROL]) - 1)
-    for name, of_name in ratios.items():
-        middle = 100 * (statistics.median(of_name) - 1)
-        print(f"{name:36}{answers[name]:>10.0f}{middle:>+10.1f} %{100 * (min(of_name) - 1):>+7.1f}%{100 * (max(of_name) - 1):>+7.1f}%")
-        if middle - control > arguments.most:
+    asked = {name: question for name, question in kinds(collector).items() if arguments.only in name}
+    alone = cost(collector, None, 4 * arguments.seconds)
+    print(f"{alone[1] / 4 / arguments.seconds:.0f} reports a second, {per_report(alone) * 1e6:.2f} us of a processor each while nobody asks")
+    print(f"{'asked 100 times a second':32}{'answers/s':>10}{'queries':>10}{'in turn':>10}{'95 % interval':>19}")
+    file, dear, base = Asker(collector, lambda: FILE, arguments.rate), [], 0
+    for name, question in ({"the file, beside no query": None} | asked).items():
+        asker, other = (Asker(collector, question, arguments.rate), file) if question else (file, None)
+        begun, before = time.monotonic(), asker.answers
+        own = share(collector, asker) - base
+        answers = (asker.answers - before) / (time.monotonic() - begun)
+        more, least, most = compared(arguments, collector, asker, other)
+        print(f"{name:32}{answers:>10.0f}{own:>8.2f} %{more:>+8.1f} %{least:>+10.1f} to{most:>+5.1f} %", flush=True)
+        if asker is file:
+            base = own
+            continue
+        if own > arguments.most:
             dear.append(name)
+        asker.stop()
+    file.stop()
     return dear
 
 
@@ -108,14 +165,14 @@ def main():
     parser.add_argument("--flows", type=int, default=131_072)
     parser.add_argument("--reports", type=int, default=40_000, help="reports per second")
     parser.add_argument("--rate", type=float, default=100, help="queries per second")
-    parser.add_argument("--seconds", type=float, default=4, help="length of a measurement, seconds")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1, help="length of a measurement, seconds")
+    parser.add_argument("--rounds", type=int, default=20, help="from 2")
     parser.add_argument("--only", default="", help="only queries whose name contains this")
-    parser.add_argument("--most", type=float, default=2.0, help="most that a query may cost reception beyond the control, percent")
+    parser.add_argument("--most", type=float, default=2.0, help="most of the time for reports that queries may take besides, percent")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="inband-questions-") as folder:
         collector = Collector(arguments.program, configured(folder))
-        seconds = 60 + (2 * arguments.rounds * (len(LIVE) + 2) + 1) * (arguments.seconds + 5)
+        seconds = 120 + (4 * arguments.rounds * (arguments.seconds + 1) + COUNTED + 10) * (len(LIVE) + 2)
         send = [arguments.bench, "--send", f"127.0.0.1:{collector.receives}", "--flows", str(arguments.flows), "--each-flow"]
         sender = subprocess.Popen([*send, "--rate", str(arguments.reports), "--reports", str(int(arguments.reports * seconds))], stdout=subprocess.DEVNULL)
         try:

@@ -12,8 +12,8 @@ use crate::cargo::run as finish;
 #[derive(Parser)]
 #[command(name = "cargo xtask long questions")]
 struct Arguments {
-    /// Number of measurements of each kind
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    /// Rounds of each kind: a file, the query twice, the file
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..))]
     rounds: u32,
     /// Only queries whose name contains this
     #[arg(long, value_name = "TEXT", default_value = "")]
