@@ -87,8 +87,6 @@ impl Sight<'_> {
     pub fn total(&self) -> Ledger {
         let mut total = self.collector.ledger();
         count_stages(&mut total, self.collector, self.stages, self.reception);
-        total.exported = exports(self.stages).map(|export| export.exported).sum();
-        total.export_failed = exports(self.stages).map(|export| export.export_failed).sum();
         total
     }
 
@@ -171,29 +169,26 @@ pub(super) fn ledger(
 ) -> LedgerView {
     let mut view = collector.ledger_view();
     view.sockets = sockets.to_vec();
-    count_stages(&mut view.total, collector, stages, reception);
-    view.exports = exports(stages).collect();
-    view.total.exported = view.exports.iter().map(|export| export.exported).sum();
-    view.total.export_failed = view.exports.iter().map(|export| export.export_failed).sum();
+    view.exports = count_stages(&mut view.total, collector, stages, reception);
     view
 }
 
-/// Adds the counts of reception and of the stages.
+/// Adds the counts of reception and of the stages; returns those of each output.
 fn count_stages(
     total: &mut Ledger,
     collector: &Collector,
     stages: &[Box<dyn Stage>],
     reception: ReceptionCounts,
-) {
+) -> Vec<ExportLedger> {
     total.refused = reception.refused;
     total.store_failed += collector.overflows().dropped_records;
     for stage in stages {
         stage.count(total);
     }
-}
-
-fn exports(stages: &[Box<dyn Stage>]) -> impl Iterator<Item = ExportLedger> {
-    stages.iter().filter_map(|stage| stage.export())
+    let exports: Vec<ExportLedger> = stages.iter().filter_map(|stage| stage.export()).collect();
+    total.exported = exports.iter().map(|export| export.exported).sum();
+    total.export_failed = exports.iter().map(|export| export.export_failed).sum();
+    exports
 }
 
 /// Maximum wait for an answer.
