@@ -353,11 +353,14 @@ def understanding(process):
     """Processor seconds of the threads that receive and process reports."""
     used = 0.0
     for thread in os.listdir(f"/proc/{process}/task"):
-        with open(f"/proc/{process}/task/{thread}/comm") as name:
-            if not name.read().startswith(("understand", "receive")):
-                continue
-        with open(f"/proc/{process}/task/{thread}/schedstat") as times:
-            used += int(times.read().split()[0]) / 1e9
+        task = f"/proc/{process}/task/{thread}"
+        try:
+            with open(f"{task}/comm") as name, open(f"{task}/schedstat") as times:
+                if name.read().startswith(("understand", "receive")):
+                    used += int(times.read().split()[0]) / 1e9
+        except (FileNotFoundError, ProcessLookupError):
+            # Another thread has ended meanwhile.
+            continue
     return used
 
 
