@@ -13,7 +13,7 @@ use crate::cargo::run as finish;
 #[command(name = "cargo xtask long questions")]
 struct Arguments {
     /// Rounds of each kind: a file, the query twice, the file
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(10..))]
     rounds: u32,
     /// Only queries whose name contains this
     #[arg(long, value_name = "TEXT", default_value = "")]
