@@ -61,17 +61,36 @@ static __always_inline int has_room(const struct __sk_buff *skb, const struct pa
 }
 
 /*
+ * Whether the last packet of the flow that entered the shim was lost there: a filter of bridges may drop it.
+ * Those of a TCP socket enter and leave one by one; of others one may still be inside, on another processor.
+ */
+static __always_inline int shim_has_lost(struct __sk_buff *skb, const struct sliced_flow *sliced, __u64 now)
+{
+	__s64 since = age(sliced->started, now);
+
+	return sliced->is_due && since < SHIM_RETRY && (since >= MAX_IN_SHIM || tcp_socket(skb));
+}
+
+/* Whether a packet can pass the shim. */
+static __always_inline int can_steer(struct __sk_buff *skb, const struct config *config,
+				     const struct sliced_flow *sliced, __u64 now)
+{
+	return shim_is_up(skb, config) && !shim_has_lost(skb, sliced, now);
+}
+
+/*
  * Whether a watched packet that begins a slice can have INT: 0, or why not. It has room
  * for it then, or its first segment has, of `*first` bytes, if that gets INT alone.
  */
 static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet, const struct config *config,
-				   const struct watched_flow *flow, __u64 now, __u32 *first)
+				   const struct watched_flow *flow, const struct sliced_flow *sliced, __u64 now,
+				   __u32 *first)
 {
 	int fault;
 
 	if (!agent_is_alive())
 		return AGENT_SILENT;
-	if (skb->gso_size && !shim_is_up(skb, config))
+	if (skb->gso_size && !can_steer(skb, config, sliced, now))
 		return SHIM_DOWN;
 	if (is_unanswered(skb))
 		return UNANSWERED;
@@ -110,9 +129,10 @@ static __always_inline int start_here(struct __sk_buff *skb, struct packet *pack
 
 /* Stores in a packet that it gets INT behind the shim, or its first segment does: STEERED, or why not. */
 static __always_inline int steer_packet(struct __sk_buff *skb, const struct packet *packet,
-					const struct config *config, __u32 first, __u64 now)
+					const struct config *config, const struct sliced_flow *sliced,
+					__u32 first, __u64 now)
 {
-	if (!skb->gso_size && !shim_is_up(skb, config))
+	if (!skb->gso_size && !can_steer(skb, config, sliced, now))
 		return SHIM_DOWN;
 	if (!hand_over(skb, packet->mtu, first ? FIRST_GETS_INT : GETS_INT, first))
 		return NOT_STARTED_CLASS;
@@ -184,12 +204,12 @@ static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *p
 	sliced = sliced_flow(&flow);
 	if (!sliced)
 		return NOT_STARTED_CLASS;
-	outcome = begins_slice(sliced, config, now) ? prepare(skb, packet, config, watched, now, first)
+	outcome = begins_slice(sliced, config, now) ? prepare(skb, packet, config, watched, sliced, now, first)
 						    : BETWEEN_SLICES;
 	if (!outcome)
 		outcome = start_here(skb, packet, config, sliced, now);
 	if (outcome < 0)
-		outcome = steer_packet(skb, packet, config, *first, now);
+		outcome = steer_packet(skb, packet, config, sliced, *first, now);
 	if (outcome == STARTED || outcome == STEERED)
 		sliced->started = now;
 	if (outcome == STEERED)
