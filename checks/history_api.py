@@ -9,6 +9,7 @@ import argparse
 import atexit
 import gzip
 import json
+import math
 import os
 import random
 import re
@@ -216,7 +217,8 @@ def questions(known, pick):
 
 
 def share(times, part):
-    return sorted(times)[min(len(times) - 1, int(len(times) * part))]
+    """The quantile by the nearest rank."""
+    return sorted(times)[max(math.ceil(len(times) * part), 1) - 1]
 
 
 def ask_once(collector, question):
@@ -384,7 +386,7 @@ def main():
     parser.add_argument("--rows", type=int, default=100_000_000)
     parser.add_argument("--rate", type=int, default=3_333, help="reports per second")
     parser.add_argument("--flows", type=int, default=200_000)
-    parser.add_argument("--cold", type=int, default=20, help="cold runs of each query")
+    parser.add_argument("--cold", type=int, default=40, help="cold runs of each query")
     parser.add_argument("--warm", type=int, default=40, help="warm runs of each query")
     parser.add_argument("--most", type=float, default=100.0, help="limit of the 95th percentile, milliseconds")
     parser.add_argument("--only", default="", help="only queries whose name contains this")
