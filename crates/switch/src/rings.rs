@@ -8,6 +8,8 @@ mod obstacle;
 mod program;
 
 use std::os::fd::{AsFd, BorrowedFd};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use inband_linux::bpf::{Attached, SocketMap};
 use inband_linux::clock::Clock;
@@ -120,7 +122,6 @@ fn open_all((plans, devices, program): All<'_>, moving: Moving) -> Opened {
     let open = |(plan, device): (&Result<u32, Obstacle>, &Device)| {
         let queues = plan.as_ref().map_err(Clone::clone)?;
         Rings::open(&mut memory, device, *queues, (ready, moving), program)
-            .map_err(|error| Obstacle::of_refusal(&error))
     };
     let rings: Vec<_> = plans.iter().zip(devices).map(open).collect();
     let is_used = rings.iter().any(Result::is_ok);
@@ -134,12 +135,12 @@ impl Rings {
         queues: u32,
         (ready, moving): (Ready, Moving),
         program: Program,
-    ) -> std::io::Result<Self> {
+    ) -> Result<Self, Obstacle> {
         let map = SocketMap::new(queues)?;
         let program = program.load(device.index, map.number()?)?;
         let mut sockets = Vec::new();
         for queue in 0..queues {
-            let mut socket = RingSocket::open(memory, device.index, queue, ready, moving)?;
+            let mut socket = open_socket(|| RingSocket::open(memory, device.index, queue, ready, moving))?;
             map.set(queue, socket.as_fd())?;
             socket.fill(memory);
             sockets.push(socket);
@@ -149,7 +150,7 @@ impl Rings {
         }
         let is_zero_copy = sockets.iter().all(|socket| socket.is_zero_copy().unwrap_or(false));
         // The sockets exist before the first packet is passed to them.
-        let link = xdp::attach(program.as_fd(), device.index, XdpMode::Native)?;
+        let link = xdp::attach(program.as_fd(), device.index, XdpMode::Native).map_err(Obstacle::at_xdp)?;
         Ok(Self { _link: link.into(), sockets, is_virtual: !device.kind.is_empty(), is_zero_copy })
     }
 
@@ -254,6 +255,17 @@ impl Rings {
     }
 }
 
+/// Opens a socket of a queue; waits while that of a process which has just ended is still there.
+fn open_socket(mut open: impl FnMut() -> std::io::Result<RingSocket>) -> Result<RingSocket, Obstacle> {
+    let end = Instant::now() + MAX_WAIT;
+    loop {
+        match open().map_err(Obstacle::of_socket) {
+            Err(Obstacle::Sockets) if Instant::now() < end => thread::sleep(PAUSE),
+            opened => return opened,
+        }
+    }
+}
+
 /// The packet of a frame. Where chunks are scarce it is copied, so that the driver does not run out of them.
 fn packet(pool: &mut Pool, memory: &mut FrameMemory, frame: Arrived) -> Packet {
     let Arrived { chunk, range } = frame;
@@ -291,3 +303,6 @@ impl ProgramClock {
 
 /// Chunks besides those of the rings: for packets waiting in queues.
 const SPARE_CHUNKS: u32 = 2_048;
+/// Maximum wait for the end of another socket, and the pause between two attempts.
+const MAX_WAIT: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(10);

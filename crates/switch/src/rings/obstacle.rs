@@ -19,6 +19,8 @@ pub(crate) enum Obstacle {
     Off,
     /// A foreign program is on the device.
     Taken,
+    /// A foreign AF_XDP socket is on a receive queue.
+    Sockets,
     /// The driver runs no programs, or does not redirect frames.
     Driver,
     /// Its frames are longer than the memory's chunks.
@@ -40,6 +42,7 @@ impl fmt::Display for Obstacle {
         match self {
             Self::Off => f.write_str("`switch.io`"),
             Self::Taken => f.write_str("there is another program at XDP"),
+            Self::Sockets => f.write_str("there is another AF_XDP socket on its queue"),
             Self::Driver => f.write_str("its driver redirects no packets at XDP"),
             Self::Mtu(most) => write!(f, "its MTU is above {most}"),
             Self::VlanTags => f.write_str("its driver takes VLAN tags out (`ethtool -K NAME rxvlan off`)"),
@@ -52,12 +55,25 @@ impl fmt::Display for Obstacle {
 }
 
 impl Obstacle {
-    pub(super) fn of_refusal(error: &io::Error) -> Self {
-        if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) {
-            return Self::Taken;
-        }
+    /// Why the program cannot be attached.
+    pub(super) fn at_xdp(error: io::Error) -> Self {
+        if is_busy(&error) { Self::Taken } else { error.into() }
+    }
+
+    /// Why a socket cannot be opened.
+    pub(super) fn of_socket(error: io::Error) -> Self {
+        if is_busy(&error) { Self::Sockets } else { error.into() }
+    }
+}
+
+impl From<io::Error> for Obstacle {
+    fn from(error: io::Error) -> Self {
         Self::Refused(error.to_string())
     }
+}
+
+fn is_busy(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::BUSY.raw_os_error())
 }
 
 /// Checks that AF_XDP sockets can be used on the device.

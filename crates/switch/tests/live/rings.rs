@@ -11,6 +11,7 @@ use inband_linux::frames::{Batch, FrameSocket};
 use inband_linux::namespace::Namespace;
 use inband_linux::netlink::Netlink;
 use inband_linux::tcx::{self, Direction, Order};
+use inband_linux::xsk::{FrameMemory, Moving, Ready, RingSocket};
 use inband_node::NodeConfig;
 use inband_switch::{LiveSwitch, Status};
 
@@ -192,6 +193,31 @@ fn another_program_at_xdp_stays_in_effect_and_is_named() {
     let status = switch.stop();
     assert_eq!(status.frames["left"], "af-packet: there is another program at XDP");
     assert_eq!((status.io, status.frames["right"].as_str()), ("af-xdp", "af-xdp"));
+}
+
+#[test]
+fn another_socket_on_a_queue_is_waited_for_and_named_if_it_stays() {
+    let Some(line) = Line::new(1) else { return };
+    let text = router("dscp", 2_000, "af-xdp");
+    let demanded: NodeConfig = toml::from_str(&text).unwrap();
+    let other = line.world.inside(FIRST, || {
+        let device = device::find(&mut Netlink::open().unwrap(), "right").unwrap().unwrap();
+        let ready = Ready::of(1);
+        let mut memory = FrameMemory::new(ready.chunks(1)).unwrap();
+        (RingSocket::open(&mut memory, device.index, 0, ready, Moving::Always).unwrap(), memory)
+    });
+
+    let error = line.world.inside(FIRST, || LiveSwitch::start(&demanded).map(drop)).unwrap_err();
+    let ending = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        drop(other);
+    });
+    let switch = line.world.switch_of(FIRST, &text);
+
+    ending.join().unwrap();
+    assert_eq!(error.key(), Some("switch.io"), "{error}");
+    assert!(error.to_string().contains("another AF_XDP socket on its queue"), "{error}");
+    assert_by_rings(&switch.stop());
 }
 
 #[test]
