@@ -60,8 +60,13 @@ static __always_inline int has_room(const struct __sk_buff *skb, const struct pa
 	return fits(packet, &least, end);
 }
 
+/* How long a flow bypasses the shim after a packet of it was lost there, nanoseconds. */
+#define SHIM_RETRY 1000000000LL
+/* The longest that a packet stays in the shim, nanoseconds. */
+#define MAX_IN_SHIM 1000000LL
+
 /*
- * Whether the last packet of the flow that entered the shim was lost there: a filter of bridges may drop it.
+ * Whether the last packet of the flow that entered the shim was lost there: a bridge filter may drop it.
  * Those of a TCP socket enter and leave one by one; of others one may still be inside, on another processor.
  */
 static __always_inline int shim_has_lost(struct __sk_buff *skb, const struct sliced_flow *sliced, __u64 now)

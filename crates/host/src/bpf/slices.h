@@ -7,11 +7,6 @@
 
 /* Maximum number of flows; an evicted flow begins anew. */
 #define MAX_SLICED_FLOWS 65536
-/* How long a flow stays out of the shim after a packet of it was lost there, nanoseconds. */
-#define SHIM_RETRY 1000000000LL
-/* The longest that a packet stays in the shim, nanoseconds. */
-#define MAX_IN_SHIM 1000000LL
-
 /* A flow. Times are of the monotonic clock, nanoseconds. */
 struct sliced_flow {
 	/* When INT was last started in it; 0: never. */

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
 use crate::capture::Capture;
-use crate::traffic::{exchange_tcp, exchange_udp};
+use crate::traffic::{exchange_tcp, exchange_udp, received};
 use crate::world::{A4, A6, B4, B6, COLLECTOR, Offloads, Place, World};
 
 /// Bytes of each TCP transfer: some hundred segments, and super-packets of many.
@@ -129,9 +129,7 @@ fn pass(domain: &Domain, offloads: Offloads, step: usize) {
     assert_counted(&a, &b, domain);
     assert_paths(&reports, domain);
     let sent = a["reports"]["sent"].as_u64().unwrap() + b["reports"]["sent"].as_u64().unwrap();
-    collector.set_nonblocking(true).unwrap();
-    let received = std::iter::from_fn(|| collector.recv(&mut [0; 2048]).ok()).count();
-    assert_eq!(u64::try_from(received).unwrap(), sent, "reports at the collector: {a} {b}");
+    assert_eq!(received(&collector), sent, "reports at the collector: {a} {b}");
 }
 
 /// Every packet with INT parses strictly, with correct checksums and the configured instructions.
