@@ -62,5 +62,6 @@ fn bind(device: u32) -> io::Result<UnixDatagram> {
 }
 
 /// How long a switch that ends may still have its devices.
-const PATIENCE: Duration = Duration::from_secs(2);
-const RETRY: Duration = Duration::from_millis(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+/// The pause between two attempts.
+pub(crate) const RETRY: Duration = Duration::from_millis(10);

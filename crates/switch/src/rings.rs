@@ -9,7 +9,7 @@ mod program;
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use inband_linux::bpf::{Attached, SocketMap};
 use inband_linux::clock::Clock;
@@ -20,6 +20,7 @@ use inband_linux::xsk::{Arrived, Flushed, FrameMemory, Moving, Ready, RingSocket
 use inband_node::NodeConfig;
 use inband_node::config::FrameIo;
 
+use crate::claim::{PATIENCE, RETRY};
 use crate::error::SwitchError;
 use crate::guard::OwnAddresses;
 use crate::packet::{Buffer, Packet, Pool};
@@ -94,10 +95,7 @@ impl Opened {
 /// The number of the device's receive queues that get a socket.
 fn plan(device: &Device) -> Result<u32, Obstacle> {
     obstacle::check(device)?;
-    match ethtool::receive_queues(&device.name) {
-        Ok(queues) => Ok(queues.unwrap_or(1)),
-        Err(error) => Err(Obstacle::Refused(error.to_string())),
-    }
+    Ok(ethtool::receive_queues(&device.name)?.unwrap_or(1))
 }
 
 type All<'a> = (&'a [Result<u32, Obstacle>], &'a [Device], Option<Program>);
@@ -150,7 +148,8 @@ impl Rings {
         }
         let is_zero_copy = sockets.iter().all(|socket| socket.is_zero_copy().unwrap_or(false));
         // The sockets exist before the first packet is passed to them.
-        let link = xdp::attach(program.as_fd(), device.index, XdpMode::Native).map_err(Obstacle::at_xdp)?;
+        let link = xdp::attach(program.as_fd(), device.index, XdpMode::Native)
+            .map_err(|error| Obstacle::of(error, Obstacle::Taken))?;
         Ok(Self { _link: link.into(), sockets, is_virtual: !device.kind.is_empty(), is_zero_copy })
     }
 
@@ -255,12 +254,12 @@ impl Rings {
     }
 }
 
-/// Opens a socket of a queue; waits while that of a process which has just ended is still there.
+/// Opens a socket on a queue; waits for the kernel to close that of a process which has just ended.
 fn open_socket(mut open: impl FnMut() -> std::io::Result<RingSocket>) -> Result<RingSocket, Obstacle> {
-    let end = Instant::now() + MAX_WAIT;
+    let end = Instant::now() + PATIENCE;
     loop {
-        match open().map_err(Obstacle::of_socket) {
-            Err(Obstacle::Sockets) if Instant::now() < end => thread::sleep(PAUSE),
+        match open().map_err(|error| Obstacle::of(error, Obstacle::Sockets)) {
+            Err(Obstacle::Sockets) if Instant::now() < end => thread::sleep(RETRY),
             opened => return opened,
         }
     }
@@ -303,6 +302,3 @@ impl ProgramClock {
 
 /// Chunks besides those of the rings: for packets waiting in queues.
 const SPARE_CHUNKS: u32 = 2_048;
-/// Maximum wait for the end of another socket, and the pause between two attempts.
-const MAX_WAIT: Duration = Duration::from_secs(2);
-const PAUSE: Duration = Duration::from_millis(10);

@@ -10,7 +10,6 @@ use inband_linux::qdisc::{self, Place, Qdisc};
 use inband_linux::tcx::{self, Direction};
 use inband_linux::xdp;
 use inband_linux::xsk::{CHUNK_BYTES, ROOM_BYTES};
-use rustix::io::Errno;
 
 /// Why an interface has no AF_XDP sockets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,14 +54,9 @@ impl fmt::Display for Obstacle {
 }
 
 impl Obstacle {
-    /// Why the program cannot be attached.
-    pub(super) fn at_xdp(error: io::Error) -> Self {
-        if is_busy(&error) { Self::Taken } else { error.into() }
-    }
-
-    /// Why a socket cannot be opened.
-    pub(super) fn of_socket(error: io::Error) -> Self {
-        if is_busy(&error) { Self::Sockets } else { error.into() }
+    /// The obstacle of an error: `taken` where another holder has what was asked for.
+    pub(super) fn of(error: io::Error, taken: Self) -> Self {
+        if error.kind() == io::ErrorKind::ResourceBusy { taken } else { error.into() }
     }
 }
 
@@ -70,10 +64,6 @@ impl From<io::Error> for Obstacle {
     fn from(error: io::Error) -> Self {
         Self::Refused(error.to_string())
     }
-}
-
-fn is_busy(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(Errno::BUSY.raw_os_error())
 }
 
 /// Checks that AF_XDP sockets can be used on the device.
