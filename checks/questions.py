@@ -1,7 +1,9 @@
 """The cost of queries for reception. `cargo xtask long questions` runs it.
 
-A collector follows 131,072 flows of the made network while their reports arrive. Each kind of query is sent a
-hundred times a second. Two figures tell what it costs the threads that receive and process reports:
+A collector follows 131,072 flows of the made network while their reports arrive, at a rate that takes a part of
+a processor: the measured cost of a report, which depends on the machine, decides how many they are. Each kind of
+query is sent a hundred times a second. Two figures tell what it costs the threads that receive and process
+reports:
 
 - `queries`: the processor time that these threads spend on queries, of what they spend on reports, without
   that by which it is read. It is counted, not compared, so that the load of others does not change it.
@@ -34,6 +36,8 @@ FILE = "/page/main.js"
 SETTLES = 0.2
 # Seconds in which processor time is counted.
 COUNTED = 20
+# Reports a second while flows become known, and while the cost of a report is first measured.
+FIRST = 10_000
 # Student's t of 10 rounds; of more it is smaller.
 T_OF_95 = 2.26
 
@@ -145,9 +149,36 @@ def line(arguments, collector, name, asker, other, base=0.0):
     return own, least
 
 
+class Sender:
+    """Reports to a collector at a rate, for some seconds."""
+
+    def __init__(self, arguments, collector, rate, seconds):
+        send = [arguments.bench, "--send", f"127.0.0.1:{collector.receives}", "--flows", str(arguments.flows), "--each-flow"]
+        self.process = subprocess.Popen([*send, "--rate", str(rate), "--reports", str(int(rate * seconds))], stdout=subprocess.DEVNULL)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def fitting_rate(arguments, collector):
+    """Reports a second that take `--load` of a processor, when all flows are known."""
+    sender, known = Sender(arguments, collector, FIRST, 3 * arguments.flows / FIRST + 60), 0
+    try:
+        end = time.monotonic() + 2 * arguments.flows / FIRST + 30
+        while known < arguments.flows * 0.98 and time.monotonic() < end:
+            time.sleep(1)
+            known = json.loads(collector.ask("/api/v1/flows/search?limit=1")[0])["known"]
+        print(f"{known} flows are known")
+        return int(arguments.load / per_report(cost(collector, None, 5)))
+    finally:
+        sender.stop()
+
+
 def measure(arguments, collector):
     """Prints a line for each kind; returns those that cost too much."""
     asked = {name: question for name, question in kinds(collector).items() if arguments.only in name}
+    time.sleep(2)
     alone = cost(collector, None, 4 * arguments.seconds)
     print(f"{alone[1] / 4 / arguments.seconds:.0f} reports a second, {per_report(alone) * 1e6:.2f} us of a processor each while nobody asks")
     print(f"{'asked 100 times a second':32}{'answers/s':>10}{'queries':>10}{'in turn':>10}{'95 % interval':>19}")
@@ -167,7 +198,8 @@ def main():
     parser.add_argument("--program", required=True, help="the inband program, a release build")
     parser.add_argument("--bench", required=True, help="inband-bench, a release build")
     parser.add_argument("--flows", type=int, default=131_072)
-    parser.add_argument("--reports", type=int, default=40_000, help="reports per second")
+    parser.add_argument("--reports", type=int, help="reports per second, instead of --load")
+    parser.add_argument("--load", type=float, default=0.5, help="part of a processor that reports take")
     parser.add_argument("--rate", type=float, default=100, help="queries per second")
     parser.add_argument("--seconds", type=float, default=1, help="length of a measurement, seconds")
     parser.add_argument("--rounds", type=int, default=20, help="from 10")
@@ -176,19 +208,14 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="inband-questions-") as folder:
         collector = Collector(arguments.program, configured(folder))
+        fitting = fitting_rate(arguments, collector)
+        reports = arguments.reports or fitting
         seconds = 120 + (4 * arguments.rounds * (arguments.seconds + 1) + COUNTED + 10) * (len(LIVE) + 2)
-        send = [arguments.bench, "--send", f"127.0.0.1:{collector.receives}", "--flows", str(arguments.flows), "--each-flow"]
-        sender = subprocess.Popen([*send, "--rate", str(arguments.reports), "--reports", str(int(arguments.reports * seconds))], stdout=subprocess.DEVNULL)
+        sender = Sender(arguments, collector, reports, seconds)
         try:
-            known, end = 0, time.monotonic() + 60
-            while known < arguments.flows * 0.98 and time.monotonic() < end:
-                time.sleep(1)
-                known = json.loads(collector.ask("/api/v1/flows/search?limit=1")[0])["known"]
-            print(f"{known} flows are known")
             dear = measure(arguments, collector)
         finally:
-            sender.kill()
-            sender.wait()
+            sender.stop()
             collector.stop()
     if dear:
         print(f"more than {arguments.most} %: {', '.join(dear)}")
