@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Programs for measurements around a switch: `generate` sends frames, `redirect` forwards them without
 // reading them, `take` counts them on arrival, and `swallow` counts packets that came through a stack.
+// `note` and `grow` lengthen packets that pass a stack, and do nothing else.
 
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
@@ -11,6 +12,11 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 /* Bytes of a frame's start that a node may change. */
 #define HEAD_BYTES 96
+/* Of Ethernet and IPv4. */
+#define BEHIND_IPV4 34
+/* Of `enum tcx_action_base`, which older headers of the kernel do not have. */
+#define TCX_NEXT -1
+#define TCX_DROP 2
 
 struct head {
 	__u8 bytes[HEAD_BYTES];
@@ -83,4 +89,26 @@ int swallow(struct __sk_buff *skb __attribute__((unused)))
 {
 	count();
 	return TC_ACT_STOLEN;
+}
+
+/* What every switch in a stack needs at ingress: the time of arrival, kept with the packet. */
+SEC("classifier")
+int note(struct __sk_buff *skb)
+{
+	bpf_skb_set_tstamp(skb, bpf_ktime_get_ns(), BPF_SKB_TSTAMP_DELIVERY_MONO);
+	return TCX_NEXT;
+}
+
+/* And at egress: room for two words of metadata, and a copy of them. It reads no header and corrects none. */
+SEC("classifier")
+int grow(struct __sk_buff *skb)
+{
+	__u64 words = skb->tstamp_type == BPF_SKB_TSTAMP_DELIVERY_MONO ? skb->tstamp : 0;
+
+	bpf_skb_set_tstamp(skb, 0, BPF_SKB_TSTAMP_UNSPEC);
+	if (bpf_skb_adjust_room(skb, sizeof(words), BPF_ADJ_ROOM_NET, BPF_F_ADJ_ROOM_NO_CSUM_RESET))
+		return TCX_DROP;
+	if (bpf_skb_store_bytes(skb, BEHIND_IPV4, &words, sizeof(words), 0))
+		return TCX_DROP;
+	return TCX_NEXT;
 }

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use aya::maps::{Array, DevMap, PerCpuArray};
 use aya::programs::tc::{NlOptions, TcAttachOptions};
 use aya::programs::xdp::XdpLinkId;
-use aya::programs::{SchedClassifier, TcAttachType, TestRun, TestRunAttrs, TestRunOptions, Xdp, XdpMode, tc};
+use aya::programs::{
+    LinkOrder, SchedClassifier, TcAttachType, TestRun, TestRunAttrs, TestRunOptions, Xdp, XdpMode, tc,
+};
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
 use inband_linux::device::{self, Device};
 use inband_linux::ethtool::{self, Offload};
@@ -37,6 +39,8 @@ enum Way {
     FastPath,
     /// Linux alone.
     Plain,
+    /// Linux, with two programs that only lengthen each packet.
+    Grow,
     /// The switch, through the stack.
     Stack,
     /// The engine, past the stack (AF_XDP).
@@ -82,11 +86,14 @@ impl Bench {
         };
         let (from, to) = (device(A, "right"), device(SECOND, "left"));
         attach(&line.world, A, &mut ebpf, "generate", from.index);
-        swallow(&mut ebpf).load().unwrap();
+        for name in ["swallow", "note", "grow"] {
+            classifier(&mut ebpf, name).load().unwrap();
+        }
         line.world.inside(SECOND, || {
             tc::qdisc_add_clsact(&to.name).unwrap();
             let options = TcAttachOptions::Netlink(NlOptions::default());
-            swallow(&mut ebpf).attach_with_options(&to.name, TcAttachType::Ingress, options).unwrap();
+            let swallow = classifier(&mut ebpf, "swallow");
+            swallow.attach_with_options(&to.name, TcAttachType::Ingress, options).unwrap();
         });
         // Without a program there, the middle accepts redirected packets anyway.
         line.world.inside(FIRST, || ethtool::set("left", Offload::ReceiveJoining, true).unwrap());
@@ -133,7 +140,7 @@ impl Bench {
             Way::Stack => Some(transit("dscp", 2_000, "off", "")),
             Way::Rings => Some(ENGINE.replace("IO", "af-xdp")),
             Way::Sockets => Some(ENGINE.replace("IO", "af-packet")),
-            Way::Redirect | Way::Plain => None,
+            Way::Redirect | Way::Plain | Way::Grow => None,
         };
         let switch = text.map(|text| self.line.world.switch_of(FIRST, &text));
         let left = self.line.left.index;
@@ -142,7 +149,17 @@ impl Bench {
             let program = program(&mut self.ebpf, "redirect");
             world.inside(FIRST, || program.attach_to_if_index(left, XdpMode::Driver).unwrap())
         });
-        let take = (!matches!(way, Way::Plain | Way::Stack)).then(|| {
+        let grow = (way == Way::Grow).then(|| {
+            [("note", "left", TcAttachType::Ingress), ("grow", "right", TcAttachType::Egress)].map(
+                |(name, device, side)| {
+                    let program = classifier(&mut self.ebpf, name);
+                    let options = TcAttachOptions::TcxOrder(LinkOrder::default());
+                    let attach = || program.attach_with_options(device, side, options).unwrap();
+                    (name, self.line.world.inside(FIRST, attach))
+                },
+            )
+        });
+        let take = (!matches!(way, Way::Plain | Way::Grow | Way::Stack)).then(|| {
             let to = self.to.index;
             attach(&self.line.world, SECOND, &mut self.ebpf, "take", to)
         });
@@ -166,6 +183,9 @@ impl Bench {
         let cpu_seconds = cpu_seconds() - cpu;
         for (name, link) in [("redirect", redirect), ("take", take)] {
             link.into_iter().for_each(|link| program(&mut self.ebpf, name).detach(link).unwrap());
+        }
+        for (name, link) in grow.into_iter().flatten() {
+            classifier(&mut self.ebpf, name).detach(link).unwrap();
         }
         let thread_ns = switch.map_or(0, |switch| {
             let worked = Arc::clone(&switch.worked_ns);
@@ -205,8 +225,8 @@ fn program<'a>(ebpf: &'a mut Ebpf, name: &str) -> &'a mut Xdp {
     ebpf.program_mut(name).unwrap().try_into().unwrap()
 }
 
-fn swallow(ebpf: &mut Ebpf) -> &mut SchedClassifier {
-    ebpf.program_mut("swallow").unwrap().try_into().unwrap()
+fn classifier<'a>(ebpf: &'a mut Ebpf, name: &str) -> &'a mut SchedClassifier {
+    ebpf.program_mut(name).unwrap().try_into().unwrap()
 }
 
 fn attach(world: &World, place: usize, ebpf: &mut Ebpf, name: &str, device: u32) -> XdpLinkId {
@@ -246,7 +266,7 @@ fn frame(length: usize) -> Vec<u8> {
 fn measure_packets_a_second() {
     let Some(mut bench) = Bench::new() else { return };
     let only = std::env::var("INBAND_ONLY").unwrap_or_default();
-    let ways = [Way::Redirect, Way::FastPath, Way::Plain, Way::Stack, Way::Rings, Way::Sockets]
+    let ways = [Way::Redirect, Way::FastPath, Way::Plain, Way::Grow, Way::Stack, Way::Rings, Way::Sockets]
         .into_iter()
         .filter(|way| only.is_empty() || only.split(',').any(|name| name == format!("{way:?}")));
     let ways: Vec<Way> = ways.collect();
