@@ -169,7 +169,9 @@ def fitting_rate(arguments, collector):
         while known < arguments.flows * 0.98 and time.monotonic() < end:
             time.sleep(1)
             known = json.loads(collector.ask("/api/v1/flows/search?limit=1")[0])["known"]
-        print(f"{known} flows are known")
+        print(f"{known} flows are known", flush=True)
+        if known < arguments.flows * 0.98:
+            sys.exit("that is too few: the machine is too slow, or has other work")
         return int(arguments.load / per_report(cost(collector, None, 5)))
     finally:
         sender.stop()
