@@ -15,6 +15,7 @@ A kind costs too much if its `queries`, or the lower end of its interval, are ab
 """
 
 import argparse
+import contextlib
 import http.client
 import json
 import math
@@ -36,7 +37,7 @@ FILE = "/page/main.js"
 SETTLES = 0.2
 # Seconds in which processor time is counted.
 COUNTED = 20
-# Reports a second while flows become known, and while the cost of a report is first measured.
+# Reports a second while the cost of a report is first measured.
 FIRST = 10_000
 # Student's t of 10 rounds; of more it is smaller.
 T_OF_95 = 2.26
@@ -86,20 +87,25 @@ class Asker:
             thread.join(timeout=90)
 
 
-def cost(collector, asker, seconds):
-    """Processor seconds and reports while `asker` may ask; `None`: nobody asks."""
-    accepted = lambda: json.loads(collector.ask("/api/v1/ledger")[0])["total"]["accepted"]
+def cost(collector, sender, asker, seconds):
+    """Processor seconds and sent reports while `asker` may ask; `None`: nobody asks."""
     if asker:
         asker.let.set()
         time.sleep(SETTLES)
-    reports, used = accepted(), understanding(collector.process.pid)
+    begun, used = time.monotonic(), understanding(collector.process.pid)
     time.sleep(seconds)
-    reports, used = accepted() - reports, understanding(collector.process.pid) - used
+    passed, used = time.monotonic() - begun, understanding(collector.process.pid) - used
     if asker:
         asker.let.clear()
         if asker.faults:
             sys.exit(f"{asker.question()}: {asker.faults[0]}")
-    return used, max(reports, 1)
+    # The ledger's counts would be those of some seconds ago.
+    return used, sender.rate * passed
+
+
+def accepted(collector):
+    """Accepted reports, as of a few seconds ago at most."""
+    return json.loads(collector.ask("/api/v1/ledger")[0])["total"]["accepted"]
 
 
 def per_report(*costs):
@@ -129,22 +135,22 @@ def share(collector, asker):
     return 100 * (last[0] - first[0]) / (last[1] - first[1])
 
 
-def compared(arguments, collector, asker, other):
+def compared(arguments, collector, sender, asker, other):
     """By how many percent reception costs more than beside `other`, and the ends of the 95 % interval."""
     ratios = []
     for _ in range(arguments.rounds):
-        turns = [cost(collector, who, arguments.seconds) for who in (other, asker, asker, other)]
+        turns = [cost(collector, sender, who, arguments.seconds) for who in (other, asker, asker, other)]
         ratios.append(math.log(per_report(*turns[1:3]) / per_report(turns[0], turns[3])))
     mean, off = statistics.mean(ratios), T_OF_95 * statistics.stdev(ratios) / math.sqrt(len(ratios))
     return [100 * math.expm1(of) for of in (mean, mean - off, mean + off)]
 
 
-def line(arguments, collector, name, asker, other, base=0.0):
+def line(arguments, collector, sender, name, asker, other, base=0.0):
     """Prints the line of a kind; returns its share beyond `base`, and the lower end of its interval."""
     begun, before = time.monotonic(), asker.answers
     own = share(collector, asker) - base
     answers = (asker.answers - before) / (time.monotonic() - begun)
-    more, least, most = compared(arguments, collector, asker, other)
+    more, least, most = compared(arguments, collector, sender, asker, other)
     print(f"{name:32}{answers:>10.0f}{own:>8.2f} %{more:>+8.1f} %{least:>+10.1f} to{most:>+5.1f} %", flush=True)
     return own, least
 
@@ -153,6 +159,7 @@ class Sender:
     """Reports to a collector at a rate, for some seconds."""
 
     def __init__(self, arguments, collector, rate, seconds):
+        self.rate = rate
         send = [arguments.bench, "--send", f"127.0.0.1:{collector.receives}", "--flows", str(arguments.flows), "--each-flow"]
         self.process = subprocess.Popen([*send, "--rate", str(rate), "--reports", str(int(rate * seconds))], stdout=subprocess.DEVNULL)
 
@@ -161,37 +168,52 @@ class Sender:
         self.process.wait()
 
 
-def fitting_rate(arguments, collector):
-    """Reports a second that take `--load` of a processor, when all flows are known."""
-    sender, known = Sender(arguments, collector, FIRST, 3 * arguments.flows / FIRST + 60), 0
-    try:
-        end = time.monotonic() + 2 * arguments.flows / FIRST + 30
-        while known < arguments.flows * 0.98 and time.monotonic() < end:
-            time.sleep(1)
-            known = json.loads(collector.ask("/api/v1/flows/search?limit=1")[0])["known"]
-        print(f"{known} flows are known", flush=True)
-        if known < arguments.flows * 0.98:
-            sys.exit("that is too few: the machine is too slow, or has other work")
-        return int(arguments.load / per_report(cost(collector, None, 5)))
-    finally:
-        sender.stop()
+@contextlib.contextmanager
+def reported_to(arguments, rate, seconds):
+    """A new collector that knows all flows, and the sender of their reports for `seconds` more."""
+    with tempfile.TemporaryDirectory(prefix="inband-questions-") as folder:
+        collector = Collector(arguments.program, configured(folder))
+        longest = 2 * arguments.flows / rate + 60
+        sender, known, end = Sender(arguments, collector, rate, longest + seconds), 0, time.monotonic() + longest
+        try:
+            while known < arguments.flows * 0.98 and time.monotonic() < end:
+                time.sleep(1)
+                known = json.loads(collector.ask("/api/v1/flows/search?limit=1")[0])["known"]
+            print(f"{known} flows are known", flush=True)
+            if known < arguments.flows * 0.98:
+                sys.exit("that is too few: the machine is too slow, or has other work")
+            # New flows cost more than known ones.
+            time.sleep(10)
+            yield collector, sender
+        finally:
+            sender.stop()
+            collector.stop()
 
 
-def measure(arguments, collector):
+def fitting_rate(arguments):
+    """Reports a second that take `--load` of a processor."""
+    with reported_to(arguments, FIRST, 30) as (collector, sender):
+        return int(arguments.load / per_report(cost(collector, sender, None, 5)))
+
+
+def measure(arguments, collector, sender):
     """Prints a line for each kind; returns those that cost too much."""
     asked = {name: question for name, question in kinds(collector).items() if arguments.only in name}
-    time.sleep(2)
-    alone = cost(collector, None, 4 * arguments.seconds)
-    print(f"{alone[1] / 4 / arguments.seconds:.0f} reports a second, {per_report(alone) * 1e6:.2f} us of a processor each while nobody asks")
+    alone, begun, before = cost(collector, sender, None, 4 * arguments.seconds), time.monotonic(), accepted(collector)
+    print(f"{sender.rate} reports a second, {per_report(alone) * 1e6:.2f} us of a processor each while nobody asks")
     print(f"{'asked 100 times a second':32}{'answers/s':>10}{'queries':>10}{'in turn':>10}{'95 % interval':>19}")
     file, dear = Asker(collector, lambda: FILE, arguments.rate), []
-    base, _ = line(arguments, collector, "the file, beside no query", file, None)
+    base, _ = line(arguments, collector, sender, "the file, beside no query", file, None)
     for name, question in asked.items():
         asker = Asker(collector, question, arguments.rate)
-        if max(line(arguments, collector, name, asker, file, base)) > arguments.most:
+        if max(line(arguments, collector, sender, name, asker, file, base)) > arguments.most:
             dear.append(name)
         asker.stop()
     file.stop()
+    arrived, sent = accepted(collector) - before, sender.rate * (time.monotonic() - begun)
+    print(f"{100 * arrived / sent:.1f} % of the reports were accepted")
+    if arrived < 0.95 * sent:
+        sys.exit("that is too few: the machine is too slow, or has other work")
     return dear
 
 
@@ -208,17 +230,10 @@ def main():
     parser.add_argument("--only", default="", help="only queries whose name contains this")
     parser.add_argument("--most", type=float, default=2.0, help="most that a kind of query may cost, percent")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="inband-questions-") as folder:
-        collector = Collector(arguments.program, configured(folder))
-        fitting = fitting_rate(arguments, collector)
-        reports = arguments.reports or fitting
-        seconds = 120 + (4 * arguments.rounds * (arguments.seconds + 1) + COUNTED + 10) * (len(LIVE) + 2)
-        sender = Sender(arguments, collector, reports, seconds)
-        try:
-            dear = measure(arguments, collector)
-        finally:
-            sender.stop()
-            collector.stop()
+    reports = arguments.reports or fitting_rate(arguments)
+    seconds = 120 + (4 * arguments.rounds * (arguments.seconds + 1) + COUNTED + 10) * (len(LIVE) + 2)
+    with reported_to(arguments, reports, seconds) as (collector, sender):
+        dear = measure(arguments, collector, sender)
     if dear:
         print(f"more than {arguments.most} %: {', '.join(dear)}")
     return 1 if dear else 0
