@@ -36,7 +36,7 @@ FILE = "/page/main.js"
 # Seconds from the first query of an interval to its measurement.
 SETTLES = 0.2
 # Seconds in which processor time is counted.
-COUNTED = 20
+COUNTED = 60
 # Reports a second while the cost of a report is first measured.
 FIRST = 10_000
 # Student's t of 10 rounds; of more it is smaller.
@@ -69,6 +69,8 @@ class Asker:
         due = time.monotonic() + wait
         while not self.ended.is_set():
             if not self.let.wait(0.2):
+                # The collector would close it; the next query opens a new one.
+                connection.close()
                 continue
             # After a delay, or a rest, the rate is not raised to catch up.
             due = max(due + self.pause, time.monotonic() - self.pause)

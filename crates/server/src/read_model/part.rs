@@ -118,7 +118,7 @@ impl<T> Published<T> {
 }
 
 /// A snapshot is used for at least this many times the processor time of its creation.
-const COSTS_APART: u32 = 150;
+const COSTS_APART: u32 = 200;
 /// Minimum time for which a snapshot is used.
 const MIN_AGE: Duration = Duration::from_millis(100);
 /// Maximum wait for a snapshot.

@@ -43,10 +43,36 @@ enum Way {
     Grow,
     /// The switch, through the stack.
     Stack,
+    /// Linux alone, with connection tracking, filters and NAT.
+    Firewall,
+    /// The switch, through the stack, with the same.
+    FirewallStack,
     /// The engine, past the stack (AF_XDP).
     Rings,
     /// The engine, by packet sockets.
     Sockets,
+}
+
+impl Way {
+    const ALL: [Self; 9] = [
+        Self::Redirect,
+        Self::FastPath,
+        Self::Plain,
+        Self::Grow,
+        Self::Stack,
+        Self::Firewall,
+        Self::FirewallStack,
+        Self::Rings,
+        Self::Sockets,
+    ];
+
+    fn has_firewall(self) -> bool {
+        matches!(self, Self::Firewall | Self::FirewallStack)
+    }
+
+    fn is_through_the_stack(self) -> bool {
+        self.has_firewall() || matches!(self, Self::Plain | Self::Grow | Self::Stack)
+    }
 }
 
 /// The ends of the line, and a program that redirects in the middle.
@@ -137,11 +163,15 @@ impl Bench {
     fn measure(&mut self, way: Way, frame: &[u8]) -> Measured {
         let text = match way {
             Way::FastPath => Some(transit("dscp", 2_000, "native", "")),
-            Way::Stack => Some(transit("dscp", 2_000, "off", "")),
+            Way::Stack | Way::FirewallStack => Some(transit("dscp", 2_000, "off", "")),
             Way::Rings => Some(ENGINE.replace("IO", "af-xdp")),
             Way::Sockets => Some(ENGINE.replace("IO", "af-packet")),
-            Way::Redirect | Way::Plain | Way::Grow => None,
+            Way::Redirect | Way::Plain | Way::Grow | Way::Firewall => None,
         };
+        if way.has_firewall() {
+            let is_set = FIREWALL.iter().all(|rule| self.line.world.run(FIRST, &format!("nft add {rule}")));
+            assert!(is_set, "`nft` is needed");
+        }
         let switch = text.map(|text| self.line.world.switch_of(FIRST, &text));
         let left = self.line.left.index;
         let redirect = (way == Way::Redirect).then(|| {
@@ -159,7 +189,7 @@ impl Bench {
                 },
             )
         });
-        let take = (!matches!(way, Way::Plain | Way::Grow | Way::Stack)).then(|| {
+        let take = (!way.is_through_the_stack()).then(|| {
             let to = self.to.index;
             attach(&self.line.world, SECOND, &mut self.ebpf, "take", to)
         });
@@ -187,6 +217,9 @@ impl Bench {
         for (name, link) in grow.into_iter().flatten() {
             classifier(&mut self.ebpf, name).detach(link).unwrap();
         }
+        if way.has_firewall() {
+            assert!(self.line.world.run(FIRST, "nft flush ruleset"));
+        }
         let thread_ns = switch.map_or(0, |switch| {
             let worked = Arc::clone(&switch.worked_ns);
             switch.stop();
@@ -201,6 +234,17 @@ impl Bench {
         }
     }
 }
+
+/// Rules of a router with a stateful filter and NAT, with which packets have to pass the stack.
+const FIREWALL: [&str; 7] = [
+    "table ip inbt",
+    "chain ip inbt forward { type filter hook forward priority 0 ; policy drop ; }",
+    "rule ip inbt forward ct state established,related accept",
+    "rule ip inbt forward ct state invalid drop",
+    "rule ip inbt forward iifname left accept",
+    "chain ip inbt post { type nat hook postrouting priority 100 ; }",
+    "rule ip inbt post oifname right masquerade",
+];
 
 const ENGINE: &str = "\
 [node]
@@ -266,12 +310,12 @@ fn frame(length: usize) -> Vec<u8> {
 fn measure_packets_a_second() {
     let Some(mut bench) = Bench::new() else { return };
     let only = std::env::var("INBAND_ONLY").unwrap_or_default();
-    let ways = [Way::Redirect, Way::FastPath, Way::Plain, Way::Grow, Way::Stack, Way::Rings, Way::Sockets]
+    let ways = Way::ALL
         .into_iter()
         .filter(|way| only.is_empty() || only.split(',').any(|name| name == format!("{way:?}")));
     let ways: Vec<Way> = ways.collect();
     println!(
-        "frame  way        median ns  least ns  million/s, best  arrived  CPU seconds a million  thread ns"
+        "frame  way            median ns  least ns  million/s, best  arrived  CPU seconds a million  thread ns"
     );
     for length in [100, 1_400] {
         let frame = bench.line.addressed(&frame(length));
@@ -288,7 +332,7 @@ fn measure_packets_a_second() {
             assert!(best.arrived > 0.5 || matches!(way, Way::Rings | Way::Sockets), "{way:?}: {best:?}");
             let name = format!("{way:?}");
             println!(
-                "{length:>5}  {name:<9} {:>10.1} {:>9.1} {:>16.2} {:>7.1}% {:>22.3} {:>10.0}",
+                "{length:>5}  {name:<13} {:>10.1} {:>9.1} {:>16.2} {:>7.1}% {:>22.3} {:>10.0}",
                 median.ns,
                 best.ns,
                 1_000.0 / best.ns,
