@@ -89,7 +89,7 @@ impl Pipeline {
     ) -> io::Result<Pipeline> {
         let (sender, questions) = sync_channel(MAX_QUESTIONS);
         let last_questions = LastQuestions::default();
-        let asker = Asker::new(sender, last_questions.clone());
+        let asker = Asker::new(sender, last_questions.clone(), feed.waker());
         let stop = Arc::new(AtomicBool::new(false));
         let time = feed.clock().map_or(Time::OfCapture(CaptureClock::default()), |clock| Time::OfClock {
             // Datagrams may have waited since then.

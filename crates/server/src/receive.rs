@@ -18,7 +18,7 @@ use thiserror::Error;
 pub use self::batch::Batch;
 pub use self::feed::{Feed, ReceptionCounts, Replay};
 
-pub(crate) use self::feed::feed;
+pub(crate) use self::feed::{Waker, feed};
 
 use self::allowed::Allowed;
 use self::feed::Inlet;

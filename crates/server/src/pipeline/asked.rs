@@ -11,7 +11,7 @@ use inband_model::{ExportLedger, Ledger, LedgerView, Nanos, SocketLedger};
 use thiserror::Error;
 
 use crate::evidence::{Evidence, EvidenceCounts};
-use crate::receive::ReceptionCounts;
+use crate::receive::{ReceptionCounts, Waker};
 use crate::recent::Block;
 
 /// A query: it reads the collector, and sends its answer itself.
@@ -58,6 +58,7 @@ pub struct ProcessorTime {
 pub struct Asker {
     questions: SyncSender<Question>,
     last: LastQuestions,
+    waker: Waker,
 }
 
 /// Queries for the end of the collector.
@@ -103,8 +104,9 @@ impl Sight<'_> {
 }
 
 impl Asker {
-    pub(super) fn new(questions: SyncSender<Question>, last: LastQuestions) -> Asker {
-        Asker { questions, last }
+    /// Queries for the thread that `waker` wakes.
+    pub(super) fn new(questions: SyncSender<Question>, last: LastQuestions, waker: Waker) -> Asker {
+        Asker { questions, last, waker }
     }
 
     /// Queues a query that runs once: when the last report is processed, before the outputs end. There
@@ -121,7 +123,9 @@ impl Asker {
         self.questions.try_send(Box::new(question)).map_err(|error| match error {
             TrySendError::Full(_) => Unanswered::Busy,
             TrySendError::Disconnected(_) => Unanswered::Stopped,
-        })
+        })?;
+        self.waker.wake();
+        Ok(())
     }
 
     /// Runs a query, and waits for the answer.

@@ -1,10 +1,11 @@
 //! The queue of datagrams between reception and pipeline, and what it sheds.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use inband_model::{Nanos, Prefix, SocketLedger};
 
@@ -66,6 +67,10 @@ pub struct Feed {
     pub(super) recent_bytes: usize,
 }
 
+/// Ends the wait of the thread that reads a feed.
+#[derive(Debug, Clone)]
+pub(crate) struct Waker(Arc<State>);
+
 /// Fills a feed with datagrams of a capture; it waits for room, because a file can wait.
 #[derive(Debug)]
 pub struct Replay {
@@ -76,6 +81,10 @@ pub struct Replay {
 
 #[derive(Debug, Default)]
 struct State {
+    /// The thread that reads the feed.
+    reader: OnceLock<Thread>,
+    /// Whether its wait is to end without a batch.
+    is_woken: AtomicBool,
     queue_bytes: usize,
     waiting_bytes: AtomicUsize,
     taken: AtomicU64,
@@ -102,6 +111,7 @@ impl Inlet {
             self.state.waiting_bytes.fetch_sub(cost, Ordering::Relaxed);
             count(&self.state.shed, datagrams(&batch));
         }
+        self.state.wake();
     }
 
     /// Number of datagrams put in so far, including those shed.
@@ -145,7 +155,9 @@ impl Replay {
         }
         let mut batch = Batch::new(captured_at, to);
         batch.push(from, datagram);
-        self.sender.send(batch).is_ok()
+        let is_read = self.sender.send(batch).is_ok();
+        self.state.wake();
+        is_read
     }
 }
 
@@ -170,12 +182,31 @@ impl Feed {
         self.state.waiting_bytes.load(Ordering::Relaxed) > 0
     }
 
-    /// Waits up to `wait` for the next batch.
+    /// A handle that ends a wait of `next`.
+    pub(crate) fn waker(&self) -> Waker {
+        Waker(Arc::clone(&self.state))
+    }
+
+    /// Waits up to `wait` for the next batch, or until it is woken. Always called by the same thread.
     ///
     /// # Errors
     /// `Timeout` if none came, `Disconnected` if none will come.
     pub fn next(&self, wait: Duration) -> Result<Batch, RecvTimeoutError> {
-        let batch = self.receiver.recv_timeout(wait)?;
+        self.state.reader.get_or_init(thread::current);
+        let mut end = None;
+        let batch = loop {
+            match self.receiver.try_recv() {
+                Ok(batch) => break batch,
+                Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
+                Err(TryRecvError::Empty) => {}
+            }
+            let end = *end.get_or_insert_with(|| Instant::now() + wait);
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.state.is_woken.swap(false, Ordering::AcqRel) {
+                return Err(RecvTimeoutError::Timeout);
+            }
+            thread::park_timeout(left);
+        };
         if self.clock.is_some() {
             self.state.waiting_bytes.fetch_sub(batch.cost(), Ordering::Relaxed);
         }
@@ -189,6 +220,22 @@ impl Feed {
         let [shed, kernel_dropped, refused, failures] =
             [shed, kernel_dropped, refused, failures].map(|count| count.swap(0, Ordering::Relaxed));
         ReceptionCounts { shed, kernel_dropped, refused, failures }
+    }
+}
+
+impl Waker {
+    /// Ends the wait, or the next one.
+    pub(crate) fn wake(&self) {
+        self.0.is_woken.store(true, Ordering::Release);
+        self.0.wake();
+    }
+}
+
+impl State {
+    fn wake(&self) {
+        if let Some(reader) = self.reader.get() {
+            reader.unpark();
+        }
     }
 }
 

@@ -71,3 +71,30 @@ fn batch(datagrams: usize, bytes: usize) -> Batch {
     }
     batch
 }
+
+#[test]
+fn a_wait_ends_when_it_is_woken_and_otherwise_only_with_a_batch() {
+    let (inlet, feed) = feed(1 << 20, Clock::start());
+    let (waker, long) = (feed.waker(), Duration::from_secs(600));
+    // Woken before it waits.
+    waker.wake();
+    assert_eq!(feed.next(long), Err(RecvTimeoutError::Timeout));
+    // What a batch that was already taken has left does not end the next wait.
+    inlet.put(batch(1, 10));
+    assert_eq!(feed.next(long), Ok(batch(1, 10)));
+    let sender = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(20));
+        inlet.put(batch(2, 10));
+        inlet
+    });
+    assert_eq!(feed.next(long), Ok(batch(2, 10)));
+    let inlet = sender.join().unwrap();
+    let waking = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(20));
+        waker.wake();
+    });
+    assert_eq!(feed.next(long), Err(RecvTimeoutError::Timeout));
+    waking.join().unwrap();
+    drop(inlet);
+    assert_eq!(feed.next(long), Err(RecvTimeoutError::Disconnected));
+}
