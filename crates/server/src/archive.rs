@@ -1,6 +1,5 @@
 //! The interface through which the API queries history.
 
-use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,8 +8,8 @@ use std::time::Duration;
 
 use inband_model::Nanos;
 use inband_store::{
-    Answer, Findings, History, Interface, InterfaceSums, InterfacesQuestion, Limits, LinkQuestion, Naming,
-    NoNames, QueryError, Spread, SpreadQuestion, Store, StoreError, Tally,
+    Answer, Findings, History, Interfaces, InterfacesQuestion, Limits, LinkQuestion, Naming, NoNames,
+    QueryError, Spread, SpreadQuestion, Store, StoreError, Tally,
 };
 
 /// A place where history is kept, such as a local [`Store`].
@@ -38,7 +37,7 @@ pub trait Archive: Debug + Send + Sync {
 }
 
 /// History at one moment.
-pub trait Snapshot {
+pub trait Snapshot: Sync {
     /// Ends queries soon after `stop` is set; an archive may ignore it.
     fn stop_when(&mut self, stop: Arc<AtomicBool>) {
         drop(stop);
@@ -75,11 +74,7 @@ pub trait Snapshot {
     ///
     /// # Errors
     /// It costs more than the limits allow, or history cannot be read.
-    fn interfaces(
-        &self,
-        question: &InterfacesQuestion,
-        limits: Limits,
-    ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError>;
+    fn interfaces(&self, question: &InterfacesQuestion, limits: Limits) -> Result<Interfaces, QueryError>;
 
     /// Damaged parts, left out of every answer.
     fn findings(&self) -> Findings;
@@ -137,11 +132,7 @@ impl Snapshot for History {
         self.link_spread(question, limits)
     }
 
-    fn interfaces(
-        &self,
-        question: &InterfacesQuestion,
-        limits: Limits,
-    ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError> {
+    fn interfaces(&self, question: &InterfacesQuestion, limits: Limits) -> Result<Interfaces, QueryError> {
         self.interfaces(question, limits)
     }
 

@@ -7,12 +7,12 @@ mod part;
 mod question;
 mod sums;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::thread;
 
 use inband_model::table::{HOURS, Shape};
 
-use crate::ahead::Ahead;
+use crate::both_ends::{BothEnds, End};
 use crate::budget::Budget;
 use crate::civil::Hour;
 use crate::error::StoreError;
@@ -22,11 +22,12 @@ use crate::range::TimeRange;
 use crate::sketch::bucket;
 
 pub use self::question::{InterfacesOf, InterfacesQuestion};
-pub use self::sums::{Interface, InterfaceSums};
+pub use self::sums::{Interface, InterfaceSums, Interfaces};
 
 use self::columns::{Columns, Numbers};
 use self::merge::merged;
 use self::part::{Part, SketchPlace, cell};
+use self::question::SampledMinutes;
 
 impl History {
     /// Statistics of egress interfaces.
@@ -37,7 +38,7 @@ impl History {
         &self,
         question: &InterfacesQuestion,
         limits: Limits,
-    ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError> {
+    ) -> Result<Interfaces, QueryError> {
         let budget = self.budget(limits);
         let shape = question.of.shape();
         let columns = Columns::of(question.of, &shape);
@@ -45,14 +46,26 @@ impl History {
         if let Some(node) = question.node {
             chunks.retain(|(chunk, _)| chunk.may_hold(columns.node, node.into(), node.into()));
         }
-        let ahead = Ahead::of(chunks.iter().map(|(chunk, _)| chunk), columns.all());
+        let rows = match question.of {
+            InterfacesOf::Minutes | InterfacesOf::HoursAndMinutes => {
+                let of_minutes = chunks.iter().filter(|(_, is_of_hours)| !is_of_hours);
+                of_minutes.map(|(chunk, _)| chunk.rows()).sum()
+            }
+            InterfacesOf::Hops | InterfacesOf::Hours => 0,
+        };
+        let sampled = SampledMinutes::new(question, rows);
+        // In the order of nodes, and one thread from each end: each then finds most interfaces alone, and most
+        // rows of an interface one after another.
+        chunks.sort_by_key(|(chunk, _)| chunk.least(columns.node));
+        let ends = BothEnds::of(chunks.iter().map(|(chunk, _)| chunk), &columns.all());
+        let count = |end: End| {
+            let next = || chunks.get(ends.take(end)?);
+            self.count_interfaces(next, &columns, question, sampled, &budget, limits)
+        };
         let parts: Vec<Part> = thread::scope(|scope| {
-            let count =
-                || self.count_interfaces(|| chunks.get(ahead.take()), &columns, question, &budget, limits);
-            let others: Vec<_> = (1..WORKERS.min(chunks.len())).map(|_| scope.spawn(count)).collect();
-            let mut parts = vec![count()];
-            parts.extend(others.into_iter().filter_map(|other| other.join().ok()));
-            parts
+            let other = (chunks.len() > 1).then(|| scope.spawn(|| count(End::End)));
+            let own = count(End::Start);
+            std::iter::once(own).chain(other.and_then(|other| other.join().ok())).collect()
         });
         if budget.is_late() {
             return Err(QueryError::Time(limits.time));
@@ -61,7 +74,7 @@ impl History {
         if parts.iter().any(|part| part.is_too_large) {
             return Err(QueryError::Memory(limits.memory_bytes));
         }
-        Ok(merged(&parts, WORKERS))
+        Ok(Interfaces::sorted(merged(&parts, WORKERS), sampled.one_in))
     }
 
     /// The chunks to read, and whether each is of whole hours, all of whose rows count.
@@ -99,6 +112,7 @@ impl History {
         next: impl Fn() -> Option<&'a (Chunk, bool)>,
         columns: &Columns,
         question: &InterfacesQuestion,
+        sampled: SampledMinutes,
         budget: &Budget,
         limits: Limits,
     ) -> Part {
@@ -108,7 +122,7 @@ impl History {
                 break;
             }
             // Damaged columns are noted and left out.
-            let _ = self.count_chunk(chunk, *is_of_hours, columns, question, &mut part);
+            let _ = self.count_chunk(chunk, *is_of_hours, columns, question, sampled, &mut part);
             part.compact();
             part.is_too_large = part.bytes() * WORKERS > limits.memory_bytes;
         }
@@ -121,11 +135,12 @@ impl History {
         is_of_hours: bool,
         columns: &Columns,
         question: &InterfacesQuestion,
+        sampled: SampledMinutes,
         part: &mut Part,
     ) -> Option<()> {
         let read = |column: usize| Numbers::of(self.column(chunk, column)?);
         let rows = chunk.rows();
-        let is_sampled = question.one_in > 1 && !is_of_hours;
+        let is_sampled = !sampled.are_all() && !is_of_hours;
         let is_within = is_of_hours || chunk.is_within(question.range);
         let times = if is_within && !is_sampled { None } else { Some(read(columns.time)?) };
         let (nodes, interfaces) = (read(columns.node)?, read(columns.interface)?);
@@ -178,7 +193,7 @@ impl History {
             Some(sketch) => {
                 let is_told = |row: usize| {
                     let time = times.as_ref().and_then(|times| times.get(row));
-                    !is_sampled || time.is_some_and(|time| question.is_sampled(time))
+                    !is_sampled || time.is_some_and(|time| sampled.include(time))
                 };
                 let told: Vec<u32> = wanted.iter().copied().filter(|row| is_told(*row as usize)).collect();
                 if !told.is_empty() {

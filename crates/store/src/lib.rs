@@ -9,6 +9,7 @@
 mod ahead;
 mod answer_file;
 mod batch;
+mod both_ends;
 mod budget;
 mod bursts;
 mod civil;
@@ -62,7 +63,7 @@ pub use disk::{Disk, LogFile, RealDisk};
 pub use error::StoreError;
 pub use frame::{HEADER_BYTES as FRAME_HEADER_BYTES, TooLarge, put_frame, split_frame};
 pub use history::{Chunk, ColumnData, History, Texts, Value};
-pub use interfaces::{Interface, InterfaceSums, InterfacesOf, InterfacesQuestion};
+pub use interfaces::{Interface, InterfaceSums, Interfaces, InterfacesOf, InterfacesQuestion};
 pub use link_spread::LinkQuestion;
 pub use question::{Answer, Cell, Limits, QueryError};
 pub use range::TimeRange;

@@ -1,11 +1,12 @@
 //! History queries of endpoints: one snapshot, several SQL queries, one set of limits.
 
 use std::sync::Arc;
+use std::thread;
 use std::time::Instant;
 
 use inband_model::api::TimeRange;
 use inband_model::{FlowId, Nanos};
-use inband_store::{Cell, Limits, QueryError};
+use inband_store::{Answer, Cell, Limits, QueryError};
 
 use super::Shared;
 use super::cost::counted;
@@ -30,6 +31,26 @@ impl Past {
         let found = self.history.query(sql, self.left()?)?;
         self.damage = self.damage.max(found.findings.damage.len());
         Ok(found.rows)
+    }
+
+    /// The rows of several SQL queries, each answered by its own thread.
+    pub(super) fn rows_of_each(&mut self, queries: &[String]) -> Result<Vec<Vec<Row>>, QueryError> {
+        let (history, left) = (&*self.history, self.left()?);
+        let answers: Vec<Result<Answer, QueryError>> = thread::scope(|scope| {
+            let ask = |sql: &String| history.query(sql, left);
+            let (first, others) = queries.split_first().unzip();
+            let others = others.unwrap_or_default();
+            let asked: Vec<_> = others.iter().map(|sql| scope.spawn(move || ask(sql))).collect();
+            // A panic of a thread has been printed.
+            let others = asked.into_iter().zip(others);
+            let mut answers: Vec<_> = first.map(ask).into_iter().collect();
+            answers.extend(others.map(|(asked, sql)| asked.join().unwrap_or_else(|_| ask(sql))));
+            answers
+        });
+        let answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let damage = answers.iter().map(|answer| answer.findings.damage.len()).max();
+        self.damage = self.damage.max(damage.unwrap_or(0));
+        Ok(answers.into_iter().map(|answer| answer.rows).collect())
     }
 
     /// Number of damaged parts left out.

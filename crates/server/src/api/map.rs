@@ -11,7 +11,7 @@ use inband_model::api::{
     TimeRange,
 };
 use inband_model::{Names, Nanos, NodeId};
-use inband_store::{Interface, InterfaceSums, InterfacesOf, InterfacesQuestion, QueryError};
+use inband_store::{Interface, InterfaceSums, Interfaces, InterfacesOf, InterfacesQuestion, QueryError};
 
 use super::Shared;
 use super::asked::Asked;
@@ -19,9 +19,6 @@ use super::groups;
 use super::history::{self, Past, in_whole};
 use super::problem::Problem;
 use super::views::json;
-
-/// Values of egress interfaces from history.
-type Interfaces = BTreeMap<Interface, InterfaceSums>;
 
 pub(super) async fn map(
     State(state): State<Shared>,
@@ -31,10 +28,7 @@ pub(super) async fn map(
     let (known, links) = (state.read.node_ids().await?, state.read.links().await?);
     let range = measured_range(question.time.resolve(now)?, now);
     let measured = match state.archive.is_some() {
-        true => {
-            let one_in = one_minute_in(range, known.len());
-            Some(history::ask(&state, move |past| measure(past, range, question.node, one_in)).await?)
-        }
+        true => Some(history::ask(&state, move |past| measure(past, range, question.node)).await?),
         false => None,
     };
     let (interfaces, source, damage) = measured.unwrap_or_default();
@@ -65,41 +59,31 @@ pub(super) async fn map(
 }
 
 /// Values of the interfaces from history: from hops for short ranges, from minutes for longer ones, with
-/// `hours` where whole hours are covered; percentiles of all nodes are of one minute in `one_in`.
+/// `hours` where whole hours are covered; percentiles of all nodes are of some of the minutes if they are many.
 fn measure(
     past: &mut Past,
     range: TimeRange,
     node: Option<u32>,
-    one_in: u64,
 ) -> Result<(Interfaces, String, u32), QueryError> {
-    let (of, one_in, source) = match range.length() {
-        length if length < LONG_NS => (InterfacesOf::Hops, 1, "observations".to_owned()),
-        length if length <= VERY_LONG_NS => {
-            let one_in = if node.is_some() { 1 } else { one_in };
-            let (of, tables) = match length < HOUR_NS {
-                true => (InterfacesOf::Minutes, "minutes"),
-                false => (InterfacesOf::HoursAndMinutes, "hours and minutes"),
-            };
-            let source = match one_in {
-                1 => tables.to_owned(),
-                _ => format!("{tables}, percentiles of one minute in {one_in}"),
-            };
-            (of, one_in, source)
-        }
-        _ => (InterfacesOf::Hours, 1, "hours".to_owned()),
+    let (of, tables) = match range.length() {
+        length if length < LONG_NS => (InterfacesOf::Hops, "observations"),
+        length if length < HOUR_NS => (InterfacesOf::Minutes, "minutes"),
+        length if length <= VERY_LONG_NS => (InterfacesOf::HoursAndMinutes, "hours and minutes"),
+        _ => (InterfacesOf::Hours, "hours"),
     };
     let to = Nanos(range.to.0.saturating_sub(1));
-    let question =
-        InterfacesQuestion { of, range: inband_store::TimeRange { from: range.from, to }, node, one_in };
+    let question = InterfacesQuestion {
+        of,
+        range: inband_store::TimeRange { from: range.from, to },
+        node,
+        max_sketches: if node.is_some() { usize::MAX } else { MAX_SKETCHES },
+    };
     let interfaces = past.history().interfaces(&question, past.left()?)?;
+    let source = match interfaces.one_in {
+        0 | 1 => tables.to_owned(),
+        one_in => format!("{tables}, percentiles of one minute in {one_in}"),
+    };
     Ok((interfaces, source, past.damage()))
-}
-
-/// The interval of the minutes from which percentiles are taken: the more sketches to merge, the longer.
-fn one_minute_in(range: TimeRange, nodes: usize) -> u64 {
-    let minutes = range.length().div_ceil(LONG_NS);
-    let all = minutes.saturating_mul(u64::try_from(nodes).unwrap_or(u64::MAX));
-    all.div_ceil(MERGED_NODE_MINUTES).max(1)
 }
 
 /// The measured time range: short ones unchanged, longer ones extended to whole minutes, and those that are
@@ -120,14 +104,15 @@ fn nodes(
     question: &MapQuestion,
 ) -> MapNodeColumns {
     let ends = links.iter().flat_map(|link| [link.from.0, link.to.0]);
-    let mut all: BTreeSet<u32> = interfaces.keys().map(|(node, _)| *node).chain(ends).collect();
+    let mut all: BTreeSet<u32> = interfaces.all().iter().map(|((node, _), _)| *node).chain(ends).collect();
     match question.node {
         Some(node) => all.extend(known.contains_key(&NodeId(node)).then_some(node)),
         None => all.extend(known.keys().map(|node| node.0)),
     }
     let mut columns = MapNodeColumns::default();
     for node in all {
-        let own = || interfaces.range((node, None)..=(node, Some(u32::MAX))).map(|(_, measured)| measured);
+        let own = interfaces.of_node(node);
+        let own = || own.iter().map(|(_, measured)| measured);
         let value = match question.by {
             MapColor::Drops => Some(own().map(|measured| measured.drops).sum()),
             MapColor::Reports => Some(own().map(|measured| measured.count).sum()),
@@ -144,7 +129,7 @@ fn nodes(
 
 fn rows(interfaces: &Interfaces, by: MapColor) -> MapInterfaceColumns {
     let mut columns = MapInterfaceColumns::default();
-    for ((node, interface), measured) in interfaces {
+    for ((node, interface), measured) in interfaces.all() {
         columns.node.push(*node);
         columns.interface.push(*interface);
         columns.value.push(value(measured, by));
@@ -167,10 +152,16 @@ fn links(
     silence: impl Fn(Nanos) -> Option<u64>,
 ) -> MapLinkColumns {
     let mut columns = MapLinkColumns::default();
+    // Links are sorted by the node that packets leave.
+    let mut left: (Option<NodeId>, &[(Interface, InterfaceSums)]) = (None, &[]);
     for link in links {
         let (Some(from), Some(to)) = (places.get(&link.from.0), places.get(&link.to.0)) else { continue };
         let egress = link.egress_interface.map(u32::from);
-        let measured = interfaces.get(&(link.from.0, egress));
+        if left.0 != Some(link.from) {
+            left = (Some(link.from), interfaces.of_node(link.from.0));
+        }
+        let place = left.1.binary_search_by_key(&egress, |((_, interface), _)| *interface);
+        let measured = place.ok().map(|place| &left.1[place].1);
         columns.from.push(*from);
         columns.egress_interface.push(egress);
         columns.to.push(*to);
@@ -210,8 +201,8 @@ const fn value(measured: &InterfaceSums, by: MapColor) -> Option<u64> {
 const PRESENT: Nanos = Nanos::from_secs(5);
 /// From this length, minutes are read: one minute.
 const LONG_NS: u64 = 60_000_000_000;
-/// Percentiles are of about this many minutes of nodes: three minutes of 2,000 nodes.
-const MERGED_NODE_MINUTES: u64 = 6_000;
+/// Percentiles are of about this many interfaces and minutes, if there are more: two minutes of 30,000 interfaces.
+const MAX_SKETCHES: usize = 60_000;
 /// From this length, a range may contain whole hours.
 const HOUR_NS: u64 = 3_600_000_000_000;
 /// Longer ranges are read from hours only.

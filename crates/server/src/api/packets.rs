@@ -78,15 +78,17 @@ fn find(
         true => {
             let most = usize::try_from(wanted_packets).unwrap_or(usize::MAX);
             let mut slowest: Vec<(Reverse<Option<u64>>, Key)> = Vec::new();
-            for Minute { part, longest } in minutes {
-                // The last wanted packet is slower than all packets of this minute and of the remaining ones.
+            for minutes in minutes.chunks(MINUTES_AT_ONCE) {
+                // The last wanted packet is slower than all packets of these minutes and of the remaining ones.
                 let least = slowest.get(most - 1).map(|(Reverse(total), _)| *total);
-                if least.is_some_and(|least| least > longest) {
+                if least.is_some_and(|least| least > minutes[0].longest) {
                     break;
                 }
-                let wanted = format!("flow_id = {id} AND {}", within(part));
-                let found = past.rows(&grouped(&wanted, wanted_packets, 0))?;
-                slowest.extend(found.iter().map(|row| (Reverse(number(&row[5])), key(row))));
+                let wanted = |minute: &Minute| format!("flow_id = {id} AND {}", within(minute.part));
+                let queries: Vec<String> =
+                    minutes.iter().map(|minute| grouped(&wanted(minute), wanted_packets, 0)).collect();
+                let found = past.rows_of_each(&queries)?.into_iter().flatten();
+                slowest.extend(found.map(|row| (Reverse(number(&row[5])), key(&row))));
                 slowest.sort_unstable();
                 slowest.truncate(most);
             }
@@ -250,6 +252,8 @@ fn origin(name: &str) -> Option<Origin> {
 
 const KEY: &str = "time, reporter, hw_id, sequence, report_index";
 const MINUTE_NS: u64 = 60_000_000_000;
+/// Minutes of the slowest packets that are read at once.
+const MINUTES_AT_ONCE: usize = 2;
 const DEFAULT_LIMIT: u32 = 200;
 /// Hop latencies have 63 bits in history.
 const MAX_LATENCY: u64 = i64::MAX as u64;

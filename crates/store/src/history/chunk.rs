@@ -204,6 +204,11 @@ impl Chunk {
         !segment.may_miss(column) && bounds.is_some_and(|(min, max)| least <= min && max <= greatest)
     }
 
+    /// The smallest number of a column, if known without reading.
+    pub(crate) fn least(&self, column: usize) -> Option<i64> {
+        self.integer_bounds(column).map(|(least, _)| least)
+    }
+
     /// Whether the column may lack a value in some row, as far as known without reading.
     pub(crate) fn may_miss(&self, column: usize) -> bool {
         match &self.source {

@@ -1,6 +1,5 @@
 //! The counts of all threads together.
 
-use std::collections::BTreeMap;
 use std::thread;
 
 use crate::sketch::parse_pairs;
@@ -9,13 +8,14 @@ use super::counts::Counts;
 use super::part::{Part, parts_of};
 use super::sums::{Interface, InterfaceSums};
 
-/// The counts of all threads, by interface, summed by `workers` threads.
-pub(super) fn merged(parts: &[Part], workers: usize) -> BTreeMap<Interface, InterfaceSums> {
+/// The counts of all threads, sorted by interface, summed by `workers` threads.
+pub(super) fn merged(parts: &[Part], workers: usize) -> Vec<(Interface, InterfaceSums)> {
     let mut places: Vec<(Interface, u32, u32)> = Vec::new();
     for (number, part) in (0..).zip(parts) {
         places.extend(part.interfaces.iter().zip(0..).map(|(interface, place)| (*interface, number, place)));
     }
-    places.sort_unstable();
+    // Each part has them in ascending runs, one for each file.
+    places.sort();
     let same: Vec<_> = places.chunk_by(|one, next| one.0 == next.0).collect();
     let spreads: Vec<Spreads<'_>> = parts.iter().map(Spreads::of).collect();
     let share = same.len().div_ceil(workers).max(1);

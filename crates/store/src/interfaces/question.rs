@@ -14,16 +14,36 @@ pub struct InterfacesQuestion {
     pub range: TimeRange,
     /// Only the interfaces of this node.
     pub node: Option<u32>,
-    /// Percentiles are taken from one minute in `one_in` and from the last one; everything else from all.
-    pub one_in: u64,
+    /// Percentiles are taken from about this many sketches of minutes, if there are more: from one minute in
+    /// some, and from the last two. Everything else is of all rows.
+    pub max_sketches: usize,
 }
 
-impl InterfacesQuestion {
-    /// Whether percentiles include the minute of this time. The last minute, which may be running, and the
-    /// one before it always count, so that percentiles are known soon after the first report.
-    pub(super) fn is_sampled(&self, time: u64) -> bool {
-        let earlier = (self.range.to.0 / MINUTE).saturating_sub(time / MINUTE);
-        earlier == 0 || earlier % self.one_in == 1
+/// The minutes that percentiles are taken from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SampledMinutes {
+    /// One minute in this many.
+    pub(super) one_in: u64,
+    last: u64,
+}
+
+impl SampledMinutes {
+    /// Those of a query, if its minutes have this many rows, each with a sketch.
+    pub(super) fn new(question: &InterfacesQuestion, rows: usize) -> Self {
+        let one_in = rows.div_ceil(question.max_sketches.max(1)).max(1);
+        Self { one_in: u64::try_from(one_in).unwrap_or(u64::MAX), last: question.range.to.0 / MINUTE }
+    }
+
+    /// Whether all minutes are included.
+    pub(super) fn are_all(self) -> bool {
+        self.one_in == 1
+    }
+
+    /// Whether the minute of this time is included. The last minute, which may be running, and the one before
+    /// it always are, so that percentiles are known soon after the first report.
+    pub(super) fn include(self, time: u64) -> bool {
+        let earlier = self.last.saturating_sub(time / MINUTE);
+        earlier == 0 || self.are_all() || earlier % self.one_in == 1
     }
 }
 

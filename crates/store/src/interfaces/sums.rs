@@ -1,7 +1,45 @@
-//! Statistics of an interface.
+//! Statistics of interfaces.
 
 /// A node and its egress interface, if reported.
 pub type Interface = (u32, Option<u32>);
+
+/// Statistics of egress interfaces.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Interfaces {
+    /// The interfaces, sorted.
+    sums: Vec<(Interface, InterfaceSums)>,
+    /// The interval of the minutes that percentiles are taken from; 1 if from all.
+    pub one_in: u64,
+}
+
+impl Interfaces {
+    /// Those of `sums`, which are sorted by interface.
+    pub(super) fn sorted(sums: Vec<(Interface, InterfaceSums)>, one_in: u64) -> Self {
+        Self { sums, one_in }
+    }
+
+    /// All interfaces, sorted.
+    #[must_use]
+    pub fn all(&self) -> &[(Interface, InterfaceSums)] {
+        &self.sums
+    }
+
+    /// The interfaces of a node, sorted.
+    #[must_use]
+    pub fn of_node(&self, node: u32) -> &[(Interface, InterfaceSums)] {
+        let start = self.sums.partition_point(|((of, _), _)| *of < node);
+        let rest = &self.sums[start..];
+        &rest[..rest.partition_point(|((of, _), _)| *of == node)]
+    }
+}
+
+impl FromIterator<(Interface, InterfaceSums)> for Interfaces {
+    fn from_iter<I: IntoIterator<Item = (Interface, InterfaceSums)>>(sums: I) -> Self {
+        let mut sums: Vec<_> = sums.into_iter().collect();
+        sums.sort_unstable_by_key(|(interface, _)| *interface);
+        Self { sums, one_in: 1 }
+    }
+}
 
 /// Statistics of an egress interface. Percentiles are at most 1.6 % off.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use inband_model::table::MINUTES;
+
 use super::{InterfaceSums, InterfacesOf, InterfacesQuestion};
 use crate::batch::Batch;
 use crate::history::History;
@@ -28,10 +30,10 @@ fn ask(
     history: &History,
     of: InterfacesOf,
     range: TimeRange,
-    one_in: u64,
+    max_sketches: usize,
 ) -> BTreeMap<super::Interface, InterfaceSums> {
-    let question = InterfacesQuestion { of, range, node: None, one_in };
-    history.interfaces(&question, Limits::default()).unwrap()
+    let question = InterfacesQuestion { of, range, node: None, max_sketches };
+    history.interfaces(&question, Limits::default()).unwrap().all().iter().copied().collect()
 }
 
 fn number(cell: &Cell) -> Option<u64> {
@@ -67,7 +69,7 @@ fn interfaces_are_what_sql_says_of_hops_and_what_minutes_and_hours_add_up_to() {
             of_hop("egress_utilization")
         );
         let rows = history.query(&sql, Limits::default()).unwrap().rows;
-        let found = ask(&history, InterfacesOf::Hops, TimeRange::ALL, 1);
+        let found = ask(&history, InterfacesOf::Hops, TimeRange::ALL, usize::MAX);
         assert_eq!(found.len(), rows.len());
         for row in &rows {
             let small = |cell| number(cell).and_then(|number| u32::try_from(number).ok());
@@ -85,22 +87,31 @@ fn interfaces_are_what_sql_says_of_hops_and_what_minutes_and_hours_add_up_to() {
         let told = |sums: &BTreeMap<_, InterfaceSums>| -> Vec<_> {
             sums.iter().map(|(place, sums)| (*place, sums.count, sums.max, sums.depth, sums.p99)).collect()
         };
-        let minutes = ask(&history, InterfacesOf::Minutes, TimeRange::ALL, 1);
-        assert_eq!(told(&minutes), told(&ask(&history, InterfacesOf::Hours, TimeRange::ALL, 1)));
+        let minutes = ask(&history, InterfacesOf::Minutes, TimeRange::ALL, usize::MAX);
+        assert_eq!(told(&minutes), told(&ask(&history, InterfacesOf::Hours, TimeRange::ALL, usize::MAX)));
         let both = InterfacesOf::HoursAndMinutes;
-        assert_eq!(told(&minutes), told(&ask(&history, both, TimeRange::ALL, 1)));
+        assert_eq!(told(&minutes), told(&ask(&history, both, TimeRange::ALL, usize::MAX)));
         // Ranges that cut hours, and ranges that contain whole hours.
         for (from, to) in [(0, 1_200), (0, 300), (61, 1_200), (200, 900), (90, 91)] {
             let at = |seconds: u64| inband_model::Nanos(START.0 + 1_000_000_000 + seconds * 1_000_000_000);
             let range = TimeRange { from: at(from), to: at(to) };
             assert_eq!(
-                told(&ask(&history, InterfacesOf::Minutes, range, 1)),
-                told(&ask(&history, both, range, 1)),
+                told(&ask(&history, InterfacesOf::Minutes, range, usize::MAX)),
+                told(&ask(&history, both, range, usize::MAX)),
                 "{from} to {to}"
             );
         }
         // Percentiles of one minute in two; everything else of all.
-        let sampled = ask(&history, InterfacesOf::Minutes, TimeRange::ALL, 2);
+        let half = history.rows(&MINUTES.shape()).div_ceil(2);
+        let question = InterfacesQuestion {
+            of: InterfacesOf::Minutes,
+            range: TimeRange::ALL,
+            node: None,
+            max_sketches: half,
+        };
+        let found = history.interfaces(&question, Limits::default()).unwrap();
+        assert_eq!(found.one_in, 2);
+        let sampled = found.all().iter().copied().collect();
         let rest = |sums: &BTreeMap<_, InterfaceSums>| -> Vec<_> {
             sums.iter()
                 .map(|(place, sums)| (*place, InterfaceSums { p50: None, p99: None, ..*sums }))
@@ -121,8 +132,8 @@ fn percentiles_of_a_sample_have_the_last_two_minutes() {
     let range =
         |from| TimeRange { from: inband_model::Nanos(from), to: inband_model::Nanos(last + minute - 1) };
 
-    let sampled = ask(&history, InterfacesOf::Minutes, range(START.0), 1_000);
-    let latest = ask(&history, InterfacesOf::Minutes, range(first), 1);
+    let sampled = ask(&history, InterfacesOf::Minutes, range(START.0), 1);
+    let latest = ask(&history, InterfacesOf::Minutes, range(first), usize::MAX);
 
     assert!(latest.values().any(|sums| sums.p99.is_some()));
     for (place, sums) in &latest {
@@ -143,18 +154,20 @@ fn only_the_time_and_the_node_that_are_asked_for_count() {
         "SELECT node_id, sum(hop_count > 0) AS n FROM observations WHERE time >= {from} AND time <= {to} GROUP BY node_id"
     );
     let range = TimeRange { from: inband_model::Nanos(from), to: inband_model::Nanos(to) };
-    let all = ask(&history, InterfacesOf::Hops, range, 1);
+    let all = ask(&history, InterfacesOf::Hops, range, usize::MAX);
     for row in history.query(&sql, Limits::default()).unwrap().rows {
         let node = u32::try_from(number(&row[0]).unwrap()).unwrap();
         let of_node: u64 = all.iter().filter(|((of, _), _)| *of == node).map(|(_, sums)| sums.count).sum();
         assert_eq!(Some(of_node), number(&row[1]));
-        let question = InterfacesQuestion { of: InterfacesOf::Hops, range, node: Some(node), one_in: 1 };
+        let question =
+            InterfacesQuestion { of: InterfacesOf::Hops, range, node: Some(node), max_sketches: usize::MAX };
         let only = history.interfaces(&question, Limits::default()).unwrap();
-        assert_eq!(only.values().map(|sums| sums.count).sum::<u64>(), of_node);
-        assert!(only.keys().all(|(of, _)| *of == node));
+        assert_eq!(only.all().iter().map(|(_, sums)| sums.count).sum::<u64>(), of_node);
+        assert_eq!(only.all(), only.of_node(node));
+        assert!(only.of_node(node.wrapping_add(1)).is_empty());
     }
     let late = Limits { time: std::time::Duration::ZERO, ..Limits::default() };
-    let question = InterfacesQuestion { of: InterfacesOf::Hops, range, node: None, one_in: 1 };
+    let question = InterfacesQuestion { of: InterfacesOf::Hops, range, node: None, max_sketches: usize::MAX };
     assert!(history.interfaces(&question, late).is_err());
 }
 
@@ -173,6 +186,6 @@ fn cells_of_one_place_and_bucket_are_put_together_and_percentiles_stay() {
         assert_eq!((part.cells.len(), part.counted.len()), (0, 2));
     }
     part.cells.extend((0..5).map(|number| super::cell(place as usize, one_in_ten(number))));
-    let sums = super::merged(&[part], super::WORKERS)[&(1, Some(2))];
+    let sums = super::merged(&[part], super::WORKERS)[0].1;
     assert_eq!((sums.p50, sums.p99), (Some(7), Some(crate::sketch::middle(buckets[1]))));
 }

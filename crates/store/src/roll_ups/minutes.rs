@@ -71,11 +71,12 @@ impl RollUp for Minutes {
         }
     }
 
-    /// The rows by place and time, so that those of a node are adjacent.
+    /// The rows by time and place: a question about some minutes does not read the others, and the rows of a
+    /// node are adjacent in each.
     fn rows(&mut self) -> Vec<MinuteRow> {
         self.latencies.take_changed(|row, sketch| tell(&mut self.rows[row], sketch));
         let mut rows = self.rows.clone();
-        rows.sort_by_key(|row| (row.node_id, row.egress_interface, row.queue_id, row.minute));
+        rows.sort_by_key(|row| (row.minute, row.node_id, row.egress_interface, row.queue_id));
         rows
     }
 

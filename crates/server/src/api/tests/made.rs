@@ -1,6 +1,5 @@
 //! An archive whose history is what a test says.
 
-use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,8 +8,8 @@ use std::time::Duration;
 
 use inband_model::Nanos;
 use inband_store::{
-    Answer, Cell, Findings, Interface, InterfaceSums, InterfacesQuestion, Limits, LinkQuestion, Naming,
-    QueryError, Spread, SpreadQuestion, StoreError, Tally,
+    Answer, Cell, Findings, Interfaces, InterfacesQuestion, Limits, LinkQuestion, Naming, QueryError, Spread,
+    SpreadQuestion, StoreError, Tally,
 };
 
 use super::System;
@@ -24,8 +23,8 @@ pub(super) trait Answers: Debug + Send + Sync + 'static {
         Vec::new()
     }
 
-    fn interfaces(&self) -> BTreeMap<Interface, InterfaceSums> {
-        BTreeMap::new()
+    fn interfaces(&self) -> Interfaces {
+        Interfaces::default()
     }
 
     fn oldest_of(&self, _table: &str) -> Option<Nanos> {
@@ -101,11 +100,7 @@ impl<T: Answers> Snapshot for Made<T> {
         Ok(Spread::default())
     }
 
-    fn interfaces(
-        &self,
-        _: &InterfacesQuestion,
-        _: Limits,
-    ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError> {
+    fn interfaces(&self, _: &InterfacesQuestion, _: Limits) -> Result<Interfaces, QueryError> {
         Ok(self.answers.interfaces())
     }
 

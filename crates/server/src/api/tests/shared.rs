@@ -1,13 +1,12 @@
 //! Costly answers about the present are shared by equal requests; answers about past times are not.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
-use inband_store::{Interface, InterfaceSums};
+use inband_store::{InterfaceSums, Interfaces};
 
 use super::made::{self, Answers};
 
@@ -16,7 +15,7 @@ use super::made::{self, Answers};
 struct Slow(AtomicU32);
 
 impl Answers for Slow {
-    fn interfaces(&self) -> BTreeMap<Interface, InterfaceSums> {
+    fn interfaces(&self) -> Interfaces {
         let sums =
             InterfaceSums { count: self.0.fetch_add(1, Ordering::AcqRel).into(), ..InterfaceSums::default() };
         thread::sleep(COST);
