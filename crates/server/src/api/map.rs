@@ -201,8 +201,9 @@ const fn value(measured: &InterfaceSums, by: MapColor) -> Option<u64> {
 const PRESENT: Nanos = Nanos::from_secs(5);
 /// From this length, minutes are read: one minute.
 const LONG_NS: u64 = 60_000_000_000;
-/// Percentiles are of about this many interfaces and minutes, if there are more: two minutes of 30,000 interfaces.
-const MAX_SKETCHES: usize = 60_000;
+/// Percentiles are of about this many sketches, if there are more: those of two minutes of 30,000 interfaces,
+/// each minute in two segments.
+const MAX_SKETCHES: usize = 120_000;
 /// From this length, a range may contain whole hours.
 const HOUR_NS: u64 = 3_600_000_000_000;
 /// Longer ranges are read from hours only.
