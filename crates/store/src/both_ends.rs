@@ -9,8 +9,8 @@ use crate::history::Chunk;
 /// neighbours.
 #[derive(Debug)]
 pub(crate) struct BothEnds<'a> {
-    from_start: Ahead<'a>,
-    from_end: Ahead<'a>,
+    from_first: Ahead<'a>,
+    from_last: Ahead<'a>,
     chunks: usize,
     /// The number of chunks that were taken, or one more for each attempt after the last.
     taken: AtomicUsize,
@@ -20,9 +20,9 @@ pub(crate) struct BothEnds<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum End {
     /// The first chunk.
-    Start,
+    First,
     /// The last chunk.
-    End,
+    Last,
 }
 
 impl<'a> BothEnds<'a> {
@@ -33,8 +33,8 @@ impl<'a> BothEnds<'a> {
     ) -> Self {
         Self {
             chunks: chunks.len(),
-            from_start: Ahead::of(chunks.clone(), columns.to_vec()),
-            from_end: Ahead::of(chunks.rev(), columns.to_vec()),
+            from_first: Ahead::of(chunks.clone(), columns.to_vec()),
+            from_last: Ahead::of(chunks.rev(), columns.to_vec()),
             taken: AtomicUsize::new(0),
         }
     }
@@ -45,8 +45,8 @@ impl<'a> BothEnds<'a> {
             return None;
         }
         match from {
-            End::Start => Some(self.from_start.take()),
-            End::End => (self.chunks - 1).checked_sub(self.from_end.take()),
+            End::First => Some(self.from_first.take()),
+            End::Last => (self.chunks - 1).checked_sub(self.from_last.take()),
         }
     }
 }
@@ -71,14 +71,14 @@ mod tests {
         let history: History = store.history().unwrap();
         let chunks = history.chunks(&inband_model::table::OBSERVATIONS.shape(), TimeRange::ALL).unwrap();
         assert!(chunks.len() >= 3, "{}", chunks.len());
-        for turns in [[End::Start, End::Start], [End::End, End::End], [End::Start, End::End]] {
+        for turns in [[End::First, End::First], [End::Last, End::Last], [End::First, End::Last]] {
             let ends = BothEnds::of(chunks.iter(), &[0]);
             let mut taken: Vec<usize> = turns.into_iter().cycle().map_while(|end| ends.take(end)).collect();
             taken.sort_unstable();
             assert_eq!(taken, (0..chunks.len()).collect::<Vec<_>>());
-            assert_eq!((ends.take(End::Start), ends.take(End::End)), (None, None));
+            assert_eq!((ends.take(End::First), ends.take(End::Last)), (None, None));
         }
         let none = BothEnds::of([].iter(), &[0]);
-        assert_eq!((none.take(End::Start), none.take(End::End)), (None, None));
+        assert_eq!((none.take(End::First), none.take(End::Last)), (None, None));
     }
 }

@@ -53,9 +53,9 @@ impl History {
             }
             InterfacesOf::Hops | InterfacesOf::Hours => 0,
         };
-        let sampled = SampledMinutes::new(question, rows);
-        // In the order of nodes, and one thread from each end: each then finds most interfaces alone, and most
-        // rows of an interface one after another.
+        let sampled = SampledMinutes::of(question, rows);
+        // In the order of nodes, and one thread from each end: each then finds most interfaces alone, and
+        // most rows of an interface one after another.
         chunks.sort_by_key(|(chunk, _)| chunk.least(columns.node));
         let ends = BothEnds::of(chunks.iter().map(|(chunk, _)| chunk), &columns.all());
         let count = |end: End| {
@@ -63,8 +63,8 @@ impl History {
             self.count_interfaces(next, &columns, question, sampled, &budget, limits)
         };
         let parts: Vec<Part> = thread::scope(|scope| {
-            let other = (chunks.len() > 1).then(|| scope.spawn(|| count(End::End)));
-            let own = count(End::Start);
+            let other = (chunks.len() > 1).then(|| scope.spawn(|| count(End::Last)));
+            let own = count(End::First);
             std::iter::once(own).chain(other.and_then(|other| other.join().ok())).collect()
         });
         if budget.is_late() {
@@ -74,7 +74,7 @@ impl History {
         if parts.iter().any(|part| part.is_too_large) {
             return Err(QueryError::Memory(limits.memory_bytes));
         }
-        Ok(Interfaces::sorted(merged(&parts, WORKERS), sampled.one_in))
+        Ok(Interfaces::sorted(merged(&parts, WORKERS), sampled.map(|minutes| minutes.one_in)))
     }
 
     /// The chunks to read, and whether each is of whole hours, all of whose rows count.
@@ -112,7 +112,7 @@ impl History {
         next: impl Fn() -> Option<&'a (Chunk, bool)>,
         columns: &Columns,
         question: &InterfacesQuestion,
-        sampled: SampledMinutes,
+        sampled: Option<SampledMinutes>,
         budget: &Budget,
         limits: Limits,
     ) -> Part {
@@ -135,14 +135,14 @@ impl History {
         is_of_hours: bool,
         columns: &Columns,
         question: &InterfacesQuestion,
-        sampled: SampledMinutes,
+        sampled: Option<SampledMinutes>,
         part: &mut Part,
     ) -> Option<()> {
         let read = |column: usize| Numbers::of(self.column(chunk, column)?);
         let rows = chunk.rows();
-        let is_sampled = !sampled.are_all() && !is_of_hours;
+        let sampled = sampled.filter(|_| !is_of_hours);
         let is_within = is_of_hours || chunk.is_within(question.range);
-        let times = if is_within && !is_sampled { None } else { Some(read(columns.time)?) };
+        let times = if is_within && sampled.is_none() { None } else { Some(read(columns.time)?) };
         let (nodes, interfaces) = (read(columns.node)?, read(columns.interface)?);
         let dropped = read(columns.dropped)?;
         let hop_counts = match columns.hops {
@@ -193,7 +193,7 @@ impl History {
             Some(sketch) => {
                 let is_told = |row: usize| {
                     let time = times.as_ref().and_then(|times| times.get(row));
-                    !is_sampled || time.is_some_and(|time| sampled.include(time))
+                    sampled.is_none_or(|minutes| time.is_some_and(|time| minutes.include(time)))
                 };
                 let told: Vec<u32> = wanted.iter().copied().filter(|row| is_told(*row as usize)).collect();
                 if !told.is_empty() {

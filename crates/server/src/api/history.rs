@@ -28,9 +28,8 @@ pub(super) type Row = Vec<Cell>;
 impl Past {
     /// The rows of an SQL query.
     pub(super) fn rows(&mut self, sql: &str) -> Result<Vec<Row>, QueryError> {
-        let found = self.history.query(sql, self.left()?)?;
-        self.damage = self.damage.max(found.findings.damage.len());
-        Ok(found.rows)
+        let answer = self.history.query(sql, self.left()?)?;
+        Ok(self.take(answer))
     }
 
     /// The rows of several SQL queries, each answered by its own thread.
@@ -47,10 +46,13 @@ impl Past {
             answers.extend(others.map(|(asked, sql)| asked.join().unwrap_or_else(|_| ask(sql))));
             answers
         });
-        let answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let damage = answers.iter().map(|answer| answer.findings.damage.len()).max();
-        self.damage = self.damage.max(damage.unwrap_or(0));
-        Ok(answers.into_iter().map(|answer| answer.rows).collect())
+        answers.into_iter().map(|answer| Ok(self.take(answer?))).collect()
+    }
+
+    /// The rows of an answer; keeps what was left out of it.
+    fn take(&mut self, answer: Answer) -> Vec<Row> {
+        self.damage = self.damage.max(answer.findings.damage.len());
+        answer.rows
     }
 
     /// Number of damaged parts left out.

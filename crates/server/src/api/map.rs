@@ -59,7 +59,8 @@ pub(super) async fn map(
 }
 
 /// Values of the interfaces from history: from hops for short ranges, from minutes for longer ones, with
-/// `hours` where whole hours are covered; percentiles of all nodes are of some of the minutes if they are many.
+/// `hours` where whole hours are covered; percentiles of all nodes are of some of the minutes if they are
+/// many.
 fn measure(
     past: &mut Past,
     range: TimeRange,
@@ -80,8 +81,8 @@ fn measure(
     };
     let interfaces = past.history().interfaces(&question, past.left()?)?;
     let source = match interfaces.one_in {
-        0 | 1 => tables.to_owned(),
-        one_in => format!("{tables}, percentiles of one minute in {one_in}"),
+        None => tables.to_owned(),
+        Some(one_in) => format!("{tables}, percentiles of one minute in {one_in}"),
     };
     Ok((interfaces, source, past.damage()))
 }

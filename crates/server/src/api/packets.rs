@@ -79,7 +79,7 @@ fn find(
             let most = usize::try_from(wanted_packets).unwrap_or(usize::MAX);
             let mut slowest: Vec<(Reverse<Option<u64>>, Key)> = Vec::new();
             for minutes in minutes.chunks(MINUTES_AT_ONCE) {
-                // The last wanted packet is slower than all packets of these minutes and of the remaining ones.
+                // The last wanted packet is slower than all packets of these and of the remaining minutes.
                 let least = slowest.get(most - 1).map(|(Reverse(total), _)| *total);
                 if least.is_some_and(|least| least > minutes[0].longest) {
                     break;

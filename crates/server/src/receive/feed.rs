@@ -200,8 +200,9 @@ impl Feed {
                 Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
                 Err(TryRecvError::Empty) => {}
             }
-            let end = *end.get_or_insert_with(|| Instant::now() + wait);
-            let left = end.saturating_duration_since(Instant::now());
+            // No clock is read while batches wait.
+            let left =
+                end.get_or_insert_with(|| Instant::now() + wait).saturating_duration_since(Instant::now());
             if left.is_zero() || self.state.is_woken.swap(false, Ordering::AcqRel) {
                 return Err(RecvTimeoutError::Timeout);
             }

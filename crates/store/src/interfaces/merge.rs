@@ -14,7 +14,7 @@ pub(super) fn merged(parts: &[Part], workers: usize) -> Vec<(Interface, Interfac
     for (number, part) in (0..).zip(parts) {
         places.extend(part.interfaces.iter().zip(0..).map(|(interface, place)| (*interface, number, place)));
     }
-    // Each part has them in ascending runs, one for each file.
+    // Each part has them in ascending runs.
     places.sort();
     let same: Vec<_> = places.chunk_by(|one, next| one.0 == next.0).collect();
     let spreads: Vec<Spreads<'_>> = parts.iter().map(Spreads::of).collect();

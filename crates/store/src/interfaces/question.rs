@@ -19,31 +19,26 @@ pub struct InterfacesQuestion {
     pub max_sketches: usize,
 }
 
-/// The minutes that percentiles are taken from.
+/// A sample of the minutes, which percentiles are taken from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SampledMinutes {
-    /// One minute in this many.
+    /// One minute in this many, at least two.
     pub(super) one_in: u64,
     last: u64,
 }
 
 impl SampledMinutes {
-    /// Those of a query, if its minutes have this many rows, each with a sketch.
-    pub(super) fn new(question: &InterfacesQuestion, rows: usize) -> Self {
-        let one_in = rows.div_ceil(question.max_sketches.max(1)).max(1);
-        Self { one_in: u64::try_from(one_in).unwrap_or(u64::MAX), last: question.range.to.0 / MINUTE }
-    }
-
-    /// Whether all minutes are included.
-    pub(super) fn are_all(self) -> bool {
-        self.one_in == 1
+    /// Those of a query, if its minutes have this many rows, each with a sketch; `None`: all.
+    pub(super) fn of(question: &InterfacesQuestion, rows: usize) -> Option<Self> {
+        let one_in = u64::try_from(rows.div_ceil(question.max_sketches.max(1))).unwrap_or(u64::MAX);
+        (one_in > 1).then_some(Self { one_in, last: question.range.to.0 / MINUTE })
     }
 
     /// Whether the minute of this time is included. The last minute, which may be running, and the one before
     /// it always are, so that percentiles are known soon after the first report.
     pub(super) fn include(self, time: u64) -> bool {
         let earlier = self.last.saturating_sub(time / MINUTE);
-        earlier == 0 || self.are_all() || earlier % self.one_in == 1
+        earlier == 0 || earlier % self.one_in == 1
     }
 }
 

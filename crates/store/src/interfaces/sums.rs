@@ -8,13 +8,13 @@ pub type Interface = (u32, Option<u32>);
 pub struct Interfaces {
     /// The interfaces, sorted.
     sums: Vec<(Interface, InterfaceSums)>,
-    /// The interval of the minutes that percentiles are taken from; 1 if from all.
-    pub one_in: u64,
+    /// The interval of the minutes that percentiles are taken from; `None`: from all.
+    pub one_in: Option<u64>,
 }
 
 impl Interfaces {
     /// Those of `sums`, which are sorted by interface.
-    pub(super) fn sorted(sums: Vec<(Interface, InterfaceSums)>, one_in: u64) -> Self {
+    pub(super) fn sorted(sums: Vec<(Interface, InterfaceSums)>, one_in: Option<u64>) -> Self {
         Self { sums, one_in }
     }
 
@@ -37,7 +37,7 @@ impl FromIterator<(Interface, InterfaceSums)> for Interfaces {
     fn from_iter<I: IntoIterator<Item = (Interface, InterfaceSums)>>(sums: I) -> Self {
         let mut sums: Vec<_> = sums.into_iter().collect();
         sums.sort_unstable_by_key(|(interface, _)| *interface);
-        Self { sums, one_in: 1 }
+        Self { sums, one_in: None }
     }
 }
 

@@ -110,7 +110,7 @@ fn interfaces_are_what_sql_says_of_hops_and_what_minutes_and_hours_add_up_to() {
             max_sketches: half,
         };
         let found = history.interfaces(&question, Limits::default()).unwrap();
-        assert_eq!(found.one_in, 2);
+        assert_eq!(found.one_in, Some(2));
         let sampled = found.all().iter().copied().collect();
         let rest = |sums: &BTreeMap<_, InterfaceSums>| -> Vec<_> {
             sums.iter()
