@@ -9,7 +9,7 @@ use std::time::Duration;
 use inband_model::Nanos;
 use inband_store::{
     Answer, Findings, History, Interfaces, InterfacesQuestion, Limits, LinkQuestion, Naming, NoNames,
-    QueryError, Spread, SpreadQuestion, Store, StoreError, Tally,
+    QueryError, Sizes, SizesQuestion, Spread, SpreadQuestion, Store, StoreError, Tally,
 };
 
 /// A place where history is kept, such as a local [`Store`].
@@ -63,6 +63,12 @@ pub trait Snapshot: Sync {
     /// # Errors
     /// It takes longer than the limits allow, or history cannot be read.
     fn spread(&self, question: &SpreadQuestion, limits: Limits) -> Result<Spread, QueryError>;
+
+    /// Counts by size from the sketches of a roll-up.
+    ///
+    /// # Errors
+    /// It takes longer than the limits allow, or history cannot be read.
+    fn sizes(&self, question: &SizesQuestion, limits: Limits) -> Result<Sizes, QueryError>;
 
     /// The distribution of link latencies.
     ///
@@ -126,6 +132,10 @@ impl Snapshot for History {
 
     fn spread(&self, question: &SpreadQuestion, limits: Limits) -> Result<Spread, QueryError> {
         self.spread(question, limits)
+    }
+
+    fn sizes(&self, question: &SizesQuestion, limits: Limits) -> Result<Sizes, QueryError> {
+        self.sizes(question, limits)
     }
 
     fn link_spread(&self, question: &LinkQuestion, limits: Limits) -> Result<Spread, QueryError> {

@@ -10,6 +10,8 @@ pub(crate) struct Ahead<'a> {
     chunks: Vec<&'a Chunk>,
     /// The columns that are read of each.
     columns: Vec<usize>,
+    /// The column whose sketches are read.
+    sketches: Option<usize>,
     /// The number of chunks that threads have taken.
     taken: AtomicUsize,
     /// The number of announced chunks.
@@ -19,7 +21,12 @@ pub(crate) struct Ahead<'a> {
 impl<'a> Ahead<'a> {
     pub(crate) fn of(chunks: impl IntoIterator<Item = &'a Chunk>, columns: Vec<usize>) -> Self {
         let chunks = chunks.into_iter().collect();
-        Self { chunks, columns, taken: AtomicUsize::new(0), announced: AtomicUsize::new(0) }
+        Self { chunks, columns, sketches: None, taken: AtomicUsize::new(0), announced: AtomicUsize::new(0) }
+    }
+
+    /// The same, with the sketches of a column.
+    pub(crate) fn with_sketches(self, sketches: Option<usize>) -> Self {
+        Self { sketches, ..self }
     }
 
     /// The place of the next chunk, which may be past the end; announces that chunk and some after it.
@@ -29,6 +36,7 @@ impl<'a> Ahead<'a> {
         let start = self.announced.fetch_max(end, Ordering::Relaxed);
         for chunk in self.chunks.get(start..end).unwrap_or_default() {
             chunk.announce(&self.columns);
+            self.sketches.iter().for_each(|column| chunk.announce_sketches(*column));
         }
         place
     }

@@ -26,15 +26,16 @@ pub(crate) enum End {
 }
 
 impl<'a> BothEnds<'a> {
-    /// The chunks in this order, of which `columns` are read.
+    /// The chunks in this order, of which `columns` are read, and the sketches of another one.
     pub(crate) fn of(
         chunks: impl DoubleEndedIterator<Item = &'a Chunk> + ExactSizeIterator + Clone,
         columns: &[usize],
+        sketches: Option<usize>,
     ) -> Self {
         Self {
             chunks: chunks.len(),
-            from_first: Ahead::of(chunks.clone(), columns.to_vec()),
-            from_last: Ahead::of(chunks.rev(), columns.to_vec()),
+            from_first: Ahead::of(chunks.clone(), columns.to_vec()).with_sketches(sketches),
+            from_last: Ahead::of(chunks.rev(), columns.to_vec()).with_sketches(sketches),
             taken: AtomicUsize::new(0),
         }
     }
@@ -72,13 +73,13 @@ mod tests {
         let chunks = history.chunks(&inband_model::table::OBSERVATIONS.shape(), TimeRange::ALL).unwrap();
         assert!(chunks.len() >= 3, "{}", chunks.len());
         for turns in [[End::First, End::First], [End::Last, End::Last], [End::First, End::Last]] {
-            let ends = BothEnds::of(chunks.iter(), &[0]);
+            let ends = BothEnds::of(chunks.iter(), &[0], None);
             let mut taken: Vec<usize> = turns.into_iter().cycle().map_while(|end| ends.take(end)).collect();
             taken.sort_unstable();
             assert_eq!(taken, (0..chunks.len()).collect::<Vec<_>>());
             assert_eq!((ends.take(End::First), ends.take(End::Last)), (None, None));
         }
-        let none = BothEnds::of([].iter(), &[0]);
+        let none = BothEnds::of([].iter(), &[0], None);
         assert_eq!((none.take(End::First), none.take(End::Last)), (None, None));
     }
 }

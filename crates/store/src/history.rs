@@ -2,6 +2,7 @@
 
 mod chunk;
 mod column;
+mod sketches;
 mod texts;
 
 use std::fs;
@@ -26,12 +27,14 @@ use crate::footers::Footers;
 use crate::layout::{self, SegmentFile};
 use crate::question::Limits;
 use crate::range::TimeRange;
-use crate::segment::{Found, OpenFiles, SegmentReader};
+use crate::segment::{Found, Kept, OpenFiles, SegmentReader};
 use crate::shortage::{Shortage, is_shortage};
+use crate::sketch::PackedSketches;
 
 pub use chunk::Chunk;
 pub(crate) use column::ValueTest;
 pub use column::{ColumnData, Value};
+pub(crate) use sketches::Sketches;
 pub use texts::Texts;
 
 /// A snapshot of history. It locks nothing: a store may write and remove segments meanwhile.
@@ -156,6 +159,7 @@ impl History {
             for chunk in self.chunks(&shape, TimeRange::ALL).unwrap_or_default() {
                 for column in &columns {
                     drop(self.column(&chunk, *column));
+                    drop(self.packed_sketches(&chunk, *column));
                 }
             }
         }
@@ -168,14 +172,52 @@ impl History {
     }
 
     /// The values of a column in its first `rows` rows, or in more; `None`, with a note, if they are damaged.
-    pub(crate) fn first_of_column(&self, chunk: &Chunk, column: usize, rows: usize) -> Option<ColumnData> {
-        self.noted(chunk, column, chunk.first_of_column(column, rows))
+    pub(crate) fn first_of_column(
+        &self,
+        chunk: &Chunk,
+        column: usize,
+        rows: usize,
+        kept: &mut Kept,
+    ) -> Option<ColumnData> {
+        self.noted(chunk, column, chunk.first_of_column(column, rows, kept))
     }
 
     /// The values of a column in some rows, which are in ascending order, each at the position of its row;
     /// `None`, with a note, if they are damaged. Rows in between may have any value.
     pub(crate) fn rows_of_column(&self, chunk: &Chunk, column: usize, rows: &[u32]) -> Option<ColumnData> {
-        self.noted(chunk, column, chunk.rows_of_column(column, rows))
+        self.rows_of_column_keeping(chunk, column, rows, &mut Kept::default())
+    }
+
+    /// Like `rows_of_column`, for one of several columns of the same rows.
+    pub(crate) fn rows_of_column_keeping(
+        &self,
+        chunk: &Chunk,
+        column: usize,
+        rows: &[u32],
+        kept: &mut Kept,
+    ) -> Option<ColumnData> {
+        self.noted(chunk, column, chunk.rows_of_column(column, rows, kept))
+    }
+
+    /// The sketches of a column in some rows, which are in ascending order, or in more; `None`, with a note, if
+    /// they are damaged.
+    pub(crate) fn sketches(&self, chunk: &Chunk, column: usize, rows: &[u32]) -> Option<Sketches> {
+        match self.packed_sketches(chunk, column) {
+            Some(packed) => Some(Sketches::Packed(packed)),
+            None => Sketches::of(self.rows_of_column(chunk, column, rows)?),
+        }
+    }
+
+    /// The packed sketches of a column; `None` if it has none, or, with a note, if they are damaged. Its texts are
+    /// the same sketches.
+    fn packed_sketches(&self, chunk: &Chunk, column: usize) -> Option<PackedSketches> {
+        chunk.packed_sketches(column).unwrap_or_else(|error| {
+            // An error of the system occurs again when the texts are read.
+            if error.of_system().is_none() {
+                self.notes.note(&Damage { rows: Some(0), ..chunk.damage(column, &error) });
+            }
+            None
+        })
     }
 
     /// The rows, out of some in ascending order or all, whose value in a column passes a test. `None`, with a
@@ -219,7 +261,7 @@ impl History {
     /// Bytes of all segments.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.segments.iter().flatten().map(|file| file.bytes).sum()
+        self.segments.iter().flatten().map(SegmentFile::bytes).sum()
     }
 
     /// Start of the oldest hour in segments; `None` if there are none.

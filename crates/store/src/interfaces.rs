@@ -16,7 +16,7 @@ use crate::both_ends::{BothEnds, End};
 use crate::budget::Budget;
 use crate::civil::Hour;
 use crate::error::StoreError;
-use crate::history::{Chunk, ColumnData, History};
+use crate::history::{Chunk, History};
 use crate::question::{Limits, QueryError};
 use crate::range::TimeRange;
 use crate::sketch::bucket;
@@ -57,7 +57,7 @@ impl History {
         // In the order of nodes, and one thread from each end: each then finds most interfaces alone, and
         // most rows of an interface one after another.
         chunks.sort_by_key(|(chunk, _)| chunk.least(columns.node));
-        let ends = BothEnds::of(chunks.iter().map(|(chunk, _)| chunk), &columns.all());
+        let ends = BothEnds::of(chunks.iter().map(|(chunk, _)| chunk), &columns.all(), columns.sketch);
         let count = |end: End| {
             let next = || chunks.get(ends.take(end)?);
             self.count_interfaces(next, &columns, question, sampled, &budget, limits)
@@ -197,14 +197,14 @@ impl History {
                 };
                 let told: Vec<u32> = wanted.iter().copied().filter(|row| is_told(*row as usize)).collect();
                 if !told.is_empty() {
-                    let read = self.rows_of_column(chunk, sketch, &told)?;
-                    let ColumnData::Texts { codes, words } = read else { return None };
-                    let text = u32::try_from(part.texts.len()).ok()?;
-                    for (row, place) in each().filter(|(row, _)| is_told(*row)) {
-                        let (Some(code), Ok(place)) = (codes[row], u32::try_from(place)) else { continue };
-                        part.sketches.push(SketchPlace { place, text, code });
+                    let sketches = self.sketches(chunk, sketch, &told)?;
+                    let chunk = u32::try_from(part.of_chunks.len()).ok()?;
+                    for (row, place) in wanted.iter().zip(&places).filter(|(row, _)| is_told(**row as usize))
+                    {
+                        let Some(number) = sketches.number(*row) else { continue };
+                        part.sketches.push(SketchPlace { place: *place, chunk, number });
                     }
-                    part.texts.push(words);
+                    part.of_chunks.push(sketches);
                 }
             }
         }

@@ -30,8 +30,20 @@ pub(crate) struct SegmentFile {
     pub(crate) first: Generation,
     /// The last generation in it.
     pub(crate) generation: Generation,
-    pub(crate) bytes: u64,
     pub(crate) path: PathBuf,
+}
+
+impl SegmentFile {
+    /// Its size; 0 if it was removed since it was listed.
+    pub(crate) fn bytes(&self) -> u64 {
+        let about = match fs::metadata(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::metadata(self.path.with_extension(REPLACED))
+            }
+            other => other,
+        };
+        about.map_or(0, |about| about.len())
+    }
 }
 
 pub(crate) fn lock_file(root: &Path) -> PathBuf {
@@ -89,10 +101,7 @@ fn apart(root: &Path, table: &str) -> Result<(Vec<SegmentFile>, Vec<SegmentFile>
     let mut segments = Vec::new();
     each_file(root, table, |hour, file| {
         let Some((first, generation)) = generations(file) else { return };
-        let path = file.path();
-        // A file that is removed meanwhile has no metadata and is skipped.
-        let Ok(bytes) = length(&path) else { return };
-        segments.push(SegmentFile { hour, first, generation, bytes, path });
+        segments.push(SegmentFile { hour, first, generation, path: file.path() });
     })?;
     segments.sort_by_key(|segment| (segment.hour, segment.first, Reverse(segment.generation)));
     // A replacement sorts before the files that it replaces.
@@ -105,15 +114,6 @@ fn apart(root: &Path, table: &str) -> Result<(Vec<SegmentFile>, Vec<SegmentFile>
         !is_covered
     };
     Ok(segments.into_iter().partition(counts))
-}
-
-/// The length of a listed file, which may have been renamed because it was replaced.
-fn length(path: &Path) -> io::Result<u64> {
-    let about = match fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => fs::metadata(path.with_extension(REPLACED)),
-        other => other,
-    };
-    Ok(about?.len())
 }
 
 /// Replaced files of a table that are not yet removed.

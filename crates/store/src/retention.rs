@@ -29,27 +29,27 @@ pub(crate) fn apply(settings: &StoreSettings, now: Nanos) -> Result<u64, StoreEr
             if file.hour.end() <= oldest {
                 removed += remove(&settings.path, &file)?;
             } else {
-                kept.push((LARGE.contains(&shape.name), file));
+                kept.push((LARGE.contains(&shape.name), file.bytes(), file));
             }
         }
     }
-    kept.sort_by_key(|(_, file)| (file.hour, file.generation));
+    kept.sort_by_key(|(.., file)| (file.hour, file.generation));
     let of = |is_wanted: fn(bool) -> bool| -> u64 {
-        kept.iter().filter(|(is_large, _)| is_wanted(*is_large)).map(|(_, file)| file.bytes).sum()
+        kept.iter().filter(|(is_large, ..)| is_wanted(*is_large)).map(|(_, bytes, _)| bytes).sum()
     };
     let (mut bytes, mut large_bytes) = (of(|_| true), of(|is_large| is_large));
-    let (large, small): (Vec<_>, Vec<_>) = kept.into_iter().partition(|(is_large, _)| *is_large);
+    let (large, small): (Vec<_>, Vec<_>) = kept.into_iter().partition(|(is_large, ..)| *is_large);
     let (mut large, mut small) = (VecDeque::from(large), VecDeque::from(small));
     while bytes > settings.max_size_bytes {
         let is_large_older = match (large.front(), small.front()) {
-            (Some((_, large)), Some((_, small))) => large.hour <= small.hour,
+            (Some((.., large)), Some((.., small))) => large.hour <= small.hour,
             (large, _) => large.is_some(),
         };
         let takes_most = !large.is_empty() && large_bytes > settings.max_size_bytes / 4;
         let from = if takes_most || is_large_older { &mut large } else { &mut small };
-        let Some((is_large, file)) = from.pop_front() else { break };
-        bytes -= file.bytes;
-        large_bytes -= if is_large { file.bytes } else { 0 };
+        let Some((is_large, file_bytes, file)) = from.pop_front() else { break };
+        bytes -= file_bytes;
+        large_bytes -= if is_large { file_bytes } else { 0 };
         removed += remove(&settings.path, &file)?;
     }
     Ok(removed)

@@ -17,8 +17,10 @@ mod format;
 mod found;
 mod header;
 mod hybrid;
+mod kept;
 mod observations;
 mod open_files;
+mod packed;
 mod page;
 mod read;
 mod schema;
@@ -33,6 +35,7 @@ pub(crate) use format::ROW_GROUP_ROWS;
 #[cfg(test)]
 pub(crate) use format::VERSION_KEY;
 pub(crate) use found::{Found, Seen};
+pub(crate) use kept::Kept;
 pub(crate) use open_files::OpenFiles;
 pub(crate) use read::SegmentReader;
 pub(crate) use write::{BY_PLACE_ROWS, column_of, write, write_columns, write_observations};

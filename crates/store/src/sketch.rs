@@ -1,9 +1,11 @@
 //! Distributions of values, stored with roll-ups.
 
 mod bucket;
+mod packed;
 mod text;
 
 pub(crate) use self::bucket::{BUCKETS, bucket, middle};
+pub(crate) use self::packed::PackedSketches;
 pub(crate) use self::text::parse_pairs;
 
 use crate::quantile::rank;
@@ -110,12 +112,6 @@ impl Sketch {
             push_number(&mut text, *count);
         }
         text
-    }
-
-    /// Passes the values that `to_text` has written to `take`, with their counts; each value is the middle of
-    /// its bucket. Allocates nothing.
-    pub fn each_of_text(text: &str, mut take: impl FnMut(u64, u64)) {
-        parse_pairs(text, |bucket, count| take(middle(bucket), count));
     }
 
     /// Parses what `to_text` returns; `None` for anything else.

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::Response;
 use inband_model::api::{Heat, HeatColumns, HeatOf, HeatQuestion, TimeRange};
 use inband_model::{FlowId, Nanos};
-use inband_store::{LinkQuestion, QueryError, Sketch, Spread, SpreadQuestion};
+use inband_store::{LinkQuestion, QueryError, Sizes, SizesOf, SizesQuestion, Sketch, Spread, SpreadQuestion};
 
 use super::Shared;
 use super::asked::Asked;
@@ -94,24 +94,19 @@ fn of_hops(
 }
 
 /// From the sketches of `totals`.
-fn of_totals(past: &mut Past, range: TimeRange, step_ns: u64, of: HeatOf) -> Result<Spread, QueryError> {
-    let column = if of == HeatOf::Occupancy { "queue_occupancy_sketch" } else { "latency_sketch" };
-    let sql = format!("SELECT time, {column} FROM totals WHERE {}", within(range));
+fn of_totals(past: &Past, range: TimeRange, step_ns: u64, of: HeatOf) -> Result<Spread, QueryError> {
+    let of = if of == HeatOf::Occupancy { SizesOf::Occupancies } else { SizesOf::Latencies };
     let mut spread = Spread::default();
-    for row in past.rows(&sql)? {
-        let step = u32::try_from((count(&row[0]) - range.from.0) / step_ns).unwrap_or(u32::MAX);
-        let mut sizes = [0_u64; Spread::SIZES as usize];
-        Sketch::each_of_text(text(&row[1]).unwrap_or(""), |value, count| {
-            sizes[usize::from(Spread::size(value))] += count;
-        });
-        for (size, count) in (0..).zip(sizes).filter(|(_, count)| *count > 0) {
+    for (second, counts) in sizes(past, of, range)? {
+        let step = u32::try_from((second.0 - range.from.0) / step_ns).unwrap_or(u32::MAX);
+        for (size, count) in (0..).zip(counts).filter(|(_, count)| *count > 0) {
             spread.add(step, Spread::edge(size), count);
         }
     }
     Ok(spread)
 }
 
-/// From the sketches of minutes; of occupancy, only the maximum of each minute is stored.
+/// From minutes: of latencies their sketches, of occupancy only the maximum of each minute is stored.
 fn of_minutes(
     past: &mut Past,
     range: TimeRange,
@@ -119,30 +114,36 @@ fn of_minutes(
     now: Nanos,
     question: &HeatQuestion,
 ) -> Result<Spread, QueryError> {
-    let sql = format!(
-        "SELECT time, latency_sketch, queue_occupancy_max FROM minutes WHERE {}{}",
-        within(in_whole(MINUTE_NS, range, Nanos(u64::MAX))),
-        place(question)
-    );
+    let whole = in_whole(MINUTE_NS, range, Nanos(u64::MAX));
+    let step_of =
+        |minute: u64| u32::try_from(minute.saturating_sub(range.from.0) / step_ns).unwrap_or(u32::MAX);
     let mut spread = Spread::default();
-    for row in past.rows(&sql)? {
-        let minute = count(&row[0]);
-        let step = minute.saturating_sub(range.from.0) / step_ns;
-        let step = u32::try_from(step).unwrap_or(u32::MAX);
-        match question.of {
-            HeatOf::Latency => {
-                let sketch = text(&row[1]).and_then(Sketch::parse).unwrap_or_default();
-                for (value, count) in sketch.values() {
-                    let count = part_of_minute(range, now, minute, count);
-                    if count > 0 {
-                        spread.add(step, value, count);
-                    }
+    if question.of == HeatOf::Latency {
+        let HeatQuestion { node, interface, queue, .. } = *question;
+        let of = SizesOf::LatenciesOfQueues { node, interface, queue };
+        for (minute, counts) in sizes(past, of, whole)? {
+            for (size, count) in (0..).zip(counts) {
+                let count = part_of_minute(range, now, minute.0, count);
+                if count > 0 {
+                    spread.add(step_of(minute.0), Spread::edge(size), count);
                 }
             }
-            _ => number(&row[2]).into_iter().for_each(|value| spread.add(step, value, 1)),
         }
+        return Ok(spread);
+    }
+    let place = place(question);
+    let sql = format!("SELECT time, queue_occupancy_max FROM minutes WHERE {}{place}", within(whole));
+    for row in past.rows(&sql)? {
+        number(&row[1]).into_iter().for_each(|value| spread.add(step_of(count(&row[0])), value, 1));
     }
     Ok(spread)
+}
+
+/// Counts by size from the sketches in a time range.
+fn sizes(past: &Past, of: SizesOf, range: TimeRange) -> Result<Sizes, QueryError> {
+    let to = Nanos(range.to.0.saturating_sub(1));
+    let range = inband_store::TimeRange { from: range.from, to };
+    past.history().sizes(&SizesQuestion { of, range }, past.left()?)
 }
 
 /// From the sketches of seconds that differ from their minutes; the rest of each minute is spread evenly over

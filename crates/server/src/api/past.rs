@@ -272,7 +272,7 @@ fn names_flow(value: &Value, flow: FlowId) -> bool {
 const COLUMNS: &str =
     "time, first, kind, severity, confidence, key, count, detail, evidence, phase, silenced, end_reason";
 /// Number of rows read first.
-const MIN_ROWS: usize = 512;
+const MIN_ROWS: usize = 128;
 /// Maximum number of rows read for one answer.
 const MAX_ROWS: usize = 50_000;
 

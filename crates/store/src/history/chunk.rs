@@ -15,7 +15,8 @@ use crate::damage::Damage;
 use crate::decoded::LogPart;
 use crate::error::StoreError;
 use crate::range::TimeRange;
-use crate::segment::{ROW_GROUP_ROWS, SegmentReader, column_of};
+use crate::segment::{Kept, ROW_GROUP_ROWS, SegmentReader, column_of};
+use crate::sketch::PackedSketches;
 use crate::source::{Source, integer};
 
 /// Some rows of a table.
@@ -107,6 +108,23 @@ impl Chunk {
         }
     }
 
+    /// Announces that sketches will be read. Returns at once.
+    pub(crate) fn announce_sketches(&self, column: usize) {
+        if let Part::Group { segment, group } = &self.source {
+            segment.announce_sketches(*group, column);
+        }
+    }
+
+    /// The packed sketches of a column; `None` if it has only their texts.
+    pub(crate) fn packed_sketches(&self, column: usize) -> Result<Option<PackedSketches>, StoreError> {
+        match &self.source {
+            Part::Group { segment, group } => {
+                segment.sketches(*group, column).map_err(StoreError::segment("read", segment.path()))
+            }
+            Part::Memory { .. } => Ok(None),
+        }
+    }
+
     /// The values of a column.
     ///
     /// # Errors
@@ -120,11 +138,24 @@ impl Chunk {
         }
     }
 
+    /// What is kept of the same rows while these columns are read.
+    pub(crate) fn kept_for(&self, columns: &[usize]) -> Kept {
+        match &self.source {
+            Part::Group { segment, .. } => segment.kept_for(columns),
+            Part::Memory { .. } => Kept::default(),
+        }
+    }
+
     /// The values of a column in its first `rows` rows; of rows in memory, in all of them.
-    pub(crate) fn first_of_column(&self, column: usize, rows: usize) -> Result<ColumnData, StoreError> {
+    pub(crate) fn first_of_column(
+        &self,
+        column: usize,
+        rows: usize,
+        kept: &mut Kept,
+    ) -> Result<ColumnData, StoreError> {
         match &self.source {
             Part::Group { segment, group } => segment
-                .first_of_column(*group, column, rows)
+                .first_of_column(*group, column, rows, kept)
                 .map_err(StoreError::segment("read", segment.path())),
             Part::Memory { column: of, .. } => Ok(of(column)),
         }
@@ -132,10 +163,15 @@ impl Chunk {
 
     /// The values of a column in some rows, which are in ascending order, each at the position of its row;
     /// rows in between may have any value.
-    pub(crate) fn rows_of_column(&self, column: usize, rows: &[u32]) -> Result<ColumnData, StoreError> {
+    pub(crate) fn rows_of_column(
+        &self,
+        column: usize,
+        rows: &[u32],
+        kept: &mut Kept,
+    ) -> Result<ColumnData, StoreError> {
         match &self.source {
             Part::Group { segment, group } => segment
-                .rows_of_column(*group, column, rows)
+                .rows_of_column(*group, column, rows, kept)
                 .map_err(StoreError::segment("read", segment.path())),
             Part::Memory { column: of, .. } => Ok(of(column)),
         }

@@ -42,11 +42,10 @@ impl Columns {
         }
     }
 
-    /// The columns that are read in any case.
+    /// The columns of numbers that are read in any case.
     pub(super) fn all(&self) -> Vec<usize> {
-        let Self { node, interface, latency, depth, utilization, dropped, counts, sketch, .. } = *self;
-        let numbers = [node, interface, latency, depth, utilization, dropped];
-        numbers.into_iter().chain(counts).chain(sketch).collect()
+        let Self { node, interface, latency, depth, utilization, dropped, counts, .. } = *self;
+        [node, interface, latency, depth, utilization, dropped].into_iter().chain(counts).collect()
     }
 }
 

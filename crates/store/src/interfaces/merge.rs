@@ -2,8 +2,6 @@
 
 use std::thread;
 
-use crate::sketch::parse_pairs;
-
 use super::counts::Counts;
 use super::part::{Part, parts_of};
 use super::sums::{Interface, InterfaceSums};
@@ -69,7 +67,7 @@ impl<'a> Spreads<'a> {
             let (place, bucket) = parts_of(*cell);
             (place, (bucket, *count))
         });
-        let sketches = part.sketches.iter().map(|sketch| (sketch.place, (sketch.text, sketch.code)));
+        let sketches = part.sketches.iter().map(|sketch| (sketch.place, (sketch.chunk, sketch.number)));
         Self {
             part,
             cells: Together::of(places, cells),
@@ -83,9 +81,8 @@ impl<'a> Spreads<'a> {
         for (bucket, count) in self.counted.of_place(place) {
             counts.add((*bucket).into(), u64::from(*count));
         }
-        for (text, code) in self.sketches.of_place(place) {
-            let text = self.part.texts[*text as usize].get(*code as usize);
-            parse_pairs(text, |bucket, count| counts.add(bucket, count));
+        for (chunk, number) in self.sketches.of_place(place) {
+            self.part.of_chunks[*chunk as usize].each(*number, |bucket, count| counts.add(bucket, count));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::history::Texts;
+use crate::history::Sketches;
 use crate::mixer::Seed;
 use crate::sketch::BUCKETS;
 
@@ -20,9 +20,9 @@ pub(super) struct Part {
     pub(super) cells: Vec<Cell>,
     /// The same, with the number of occurrences.
     pub(super) counted: Vec<(Cell, u32)>,
-    /// The sketches of rows, and the texts that contain them.
+    /// Where the sketches of rows are, and the sketches of each chunk.
     pub(super) sketches: Vec<SketchPlace>,
-    pub(super) texts: Vec<Texts>,
+    pub(super) of_chunks: Vec<Sketches>,
     pub(super) is_too_large: bool,
 }
 
@@ -73,7 +73,7 @@ impl Part {
         self.cells.capacity() * size_of::<Cell>()
             + self.counted.capacity() * size_of::<(Cell, u32)>()
             + self.sketches.capacity() * size_of::<SketchPlace>()
-            + self.texts.iter().map(Texts::bytes).sum::<usize>()
+            + self.of_chunks.iter().map(Sketches::bytes).sum::<usize>()
             + self.interfaces.len() * BYTES_OF_INTERFACE
     }
 }
@@ -85,8 +85,10 @@ pub(super) type Cell = u32;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SketchPlace {
     pub(super) place: u32,
-    pub(super) text: u32,
-    pub(super) code: u32,
+    /// The number of the chunk.
+    pub(super) chunk: u32,
+    /// The number of the sketch in the chunk.
+    pub(super) number: u32,
 }
 
 /// The cell of a hop.

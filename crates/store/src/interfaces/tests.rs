@@ -1,10 +1,13 @@
 use std::collections::BTreeMap;
+use std::fs;
 
 use inband_model::table::MINUTES;
 
 use super::{InterfaceSums, InterfacesOf, InterfacesQuestion};
 use crate::batch::Batch;
+use crate::damage::Damage;
 use crate::history::History;
+use crate::layout;
 use crate::question::{Cell, Limits};
 use crate::range::TimeRange;
 use crate::sample::{Folder, Numbers, START, any_hop};
@@ -188,4 +191,31 @@ fn cells_of_one_place_and_bucket_are_put_together_and_percentiles_stay() {
     part.cells.extend((0..5).map(|number| super::cell(place as usize, one_in_ten(number))));
     let sums = super::merged(&[part], super::WORKERS)[0].1;
     assert_eq!((sums.p50, sums.p99), (Some(7), Some(crate::sketch::middle(buckets[1]))));
+}
+
+#[test]
+fn damaged_packed_sketches_are_named_and_their_texts_are_read() {
+    let folder = Folder::new();
+    store(&folder, 1).close();
+    let intact = History::open(folder.path()).unwrap();
+    let expected = ask(&intact, InterfacesOf::Minutes, TimeRange::ALL, usize::MAX);
+    assert!(!intact.check().is_damaged());
+    let files = layout::segments(folder.path(), MINUTES.name).unwrap();
+    for file in &files {
+        let mut bytes = fs::read(&file.path).unwrap();
+        let key = b"inband.packed_sketches";
+        let at = bytes.windows(key.len()).rposition(|window| window == key).unwrap() + key.len();
+        let digits = bytes[at..].iter().skip_while(|byte| !byte.is_ascii_digit());
+        let digits: Vec<u8> = digits.take_while(|byte| byte.is_ascii_digit()).copied().collect();
+        let start: usize = String::from_utf8(digits).unwrap().parse().unwrap();
+        bytes[start + 9] ^= 4;
+        fs::write(&file.path, bytes).unwrap();
+    }
+    let damaged = History::open(folder.path()).unwrap();
+    assert_eq!(ask(&damaged, InterfacesOf::Minutes, TimeRange::ALL, usize::MAX), expected);
+    let findings = damaged.findings();
+    assert_eq!(findings.damage.len(), files.len(), "{findings:?}");
+    let is_of_packed = |damage: &Damage| damage.cause.contains("packed sketches") && damage.rows == Some(0);
+    assert!(findings.damage.iter().all(is_of_packed), "{findings:?}");
+    assert_eq!(History::open(folder.path()).unwrap().check().damage.len(), files.len());
 }

@@ -1,17 +1,21 @@
 use std::fs;
 
-use super::{REPLACED, length};
+use super::{REPLACED, segments};
 use crate::sample::Folder;
 
 #[test]
-fn a_listed_file_that_is_replaced_is_found_under_its_other_name() {
+fn the_size_of_a_listed_file_that_is_replaced_is_that_of_its_other_name() {
     let folder = Folder::new();
-    let path = folder.path().join("00000000000000000001.parquet");
+    let hour = folder.path().join("minutes/date=2026-11-28/hour=16");
+    fs::create_dir_all(&hour).unwrap();
+    let path = hour.join("00000000000000000001.parquet");
     fs::write(&path, b"rows").unwrap();
-    assert_eq!(length(&path).unwrap(), 4);
-    fs::rename(&path, path.with_extension(REPLACED)).unwrap();
+    let listed = segments(folder.path(), "minutes").unwrap();
+    assert_eq!(listed.iter().map(|file| file.bytes()).collect::<Vec<_>>(), [4]);
 
-    assert_eq!(length(&path).unwrap(), 4);
+    fs::rename(&path, path.with_extension(REPLACED)).unwrap();
+    assert_eq!(listed[0].bytes(), 4);
+    assert!(segments(folder.path(), "minutes").unwrap().is_empty());
     fs::remove_file(path.with_extension(REPLACED)).unwrap();
-    assert!(length(&path).is_err());
+    assert_eq!(listed[0].bytes(), 0);
 }

@@ -60,8 +60,7 @@ fn merge(
     for file in files {
         put_aside(&file.path)?;
     }
-    let bytes = fs::metadata(&path).map_or(0, |about| about.len());
-    Ok(SegmentFile { hour: files[0].hour, first, generation: last, bytes, path })
+    Ok(SegmentFile { hour: files[0].hour, first, generation: last, path })
 }
 
 /// Renames a replaced file, so that it is ignored.

@@ -4,7 +4,7 @@ use inband_model::Nanos;
 
 use super::apply;
 use crate::history::History;
-use crate::layout;
+use crate::layout::{self, SegmentFile};
 use crate::sample::{Folder, START, integers, received_at, reports};
 use crate::settings::StoreSettings;
 use crate::store::{Offered, Store};
@@ -101,7 +101,7 @@ fn roll_ups_go_when_nothing_else_is_left() {
 }
 
 fn of_table(folder: &Folder, table: &str) -> u64 {
-    layout::segments(folder.path(), table).unwrap().iter().map(|file| file.bytes).sum()
+    layout::segments(folder.path(), table).unwrap().iter().map(SegmentFile::bytes).sum()
 }
 
 #[test]

@@ -107,6 +107,8 @@ fn expected(egress: i64, latency: Option<i64>) -> i64 {
     egress.saturating_sub(latency.unwrap_or(0)).max(0)
 }
 
+/// The columns that timestamps are computed from, and that are read for themselves as well.
+pub(super) const BASES: [&str; 3] = ["time", "hop_latency", "egress_timestamp"];
 /// The column of delays.
 pub(super) const DELAY: &str = "report_delay";
 

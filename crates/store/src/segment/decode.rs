@@ -68,7 +68,7 @@ pub(super) fn with_plain<T>(
 }
 
 /// Decompresses a page with the thread's decompressor and buffer, which are reused for all pages.
-fn with_decompressed<T>(
+pub(super) fn with_decompressed<T>(
     stored: &[u8],
     plain_bytes: usize,
     take: impl FnOnce(&[u8]) -> T,

@@ -12,6 +12,7 @@ use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, TypePtr};
 use zstd::bulk::Compressor;
 
 use super::checksums::{self, CREATOR_MARK};
+use super::packed::{self, PackedPlace};
 use super::page::{PageEncoding, PageKind, put_header};
 
 /// A Parquet file in progress.
@@ -29,6 +30,8 @@ pub(super) struct FileBuilder {
     columns: Vec<ColumnChunkMetaData>,
     /// The checksum of each column chunk.
     checksums: Vec<u32>,
+    /// Where the packed sketches of each row group are, if it has any.
+    packed: Vec<PackedPlace>,
     rows: usize,
 }
 
@@ -65,6 +68,7 @@ impl FileBuilder {
             groups: Vec::new(),
             columns: Vec::new(),
             checksums: Vec::new(),
+            packed: Vec::new(),
             rows: 0,
         })
     }
@@ -138,9 +142,28 @@ impl FileBuilder {
         Ok(())
     }
 
+    /// Adds the packed sketches of the last row group.
+    pub(super) fn add_packed(&mut self, plain: &[u8]) -> Result<(), ParquetError> {
+        self.page.clear();
+        self.page.reserve(zstd::zstd_safe::compress_bound(plain.len()));
+        self.compressor.compress_to_buffer(plain, &mut self.page)?;
+        self.packed.push(PackedPlace {
+            start: self.bytes.len() as u64,
+            stored: self.page.len(),
+            plain: plain.len(),
+            checksum: crc32fast::hash(&self.page),
+        });
+        self.bytes.extend_from_slice(&self.page);
+        Ok(())
+    }
+
     /// Completes the file.
     pub(super) fn finish(mut self, mut pairs: Vec<KeyValue>) -> Result<Vec<u8>, ParquetError> {
         let creator = Some(format!("inband version {} {CREATOR_MARK}", env!("CARGO_PKG_VERSION")));
+        // Without those of one row group, all are read as texts.
+        if !self.packed.is_empty() && self.packed.len() == self.groups.len() {
+            pairs.push(packed::pair(&self.packed));
+        }
         pairs.extend(checksums::pairs(&self.checksums));
         let about = FileMetaData::new(FORMAT, number(self.rows), creator, Some(pairs), self.schema, None);
         let metadata = ParquetMetaData::new(about, self.groups);

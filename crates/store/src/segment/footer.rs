@@ -13,6 +13,7 @@ use super::checksums::{self, CHUNKS_KEY, Seal};
 use super::clocks::{self, Clock};
 use super::file::MAGIC;
 use super::format::VERSION_KEY;
+use super::packed::{self, PACKED_KEY, PackedPlace};
 
 /// The footer of a segment of a table.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub(crate) struct Footer {
     chunks: Vec<ChunkPlace>,
     /// Checksums of the chunks; `None` for earlier versions.
     checksums: Option<Vec<u32>>,
+    /// Where the packed sketches of each row group are; empty without them.
+    packed: Vec<PackedPlace>,
     /// Whether the file has the Parquet magic at both ends.
     pub(super) has_magic: bool,
     /// Position in the file of each column of the table.
@@ -101,7 +104,10 @@ impl Footer {
                 Some(fitting.ok_or_else(|| Fault::Damaged("it lacks checksums".to_owned()))?)
             }
         };
+        let packed = pair(PACKED_KEY).and_then(packed::parse);
+        let packed = packed.filter(|places| places.len() == metadata.num_row_groups()).unwrap_or_default();
         Ok(Self {
+            packed,
             groups: groups(&metadata),
             columns: columns
                 .iter()
@@ -132,6 +138,11 @@ impl Footer {
         (&self.chunks[number], self.checksums.as_ref().map(|all| all[number]))
     }
 
+    /// Where the packed sketches of a column of the table are in a row group; `None` without them.
+    pub(super) fn packed(&self, group: usize, column: usize) -> Option<&PackedPlace> {
+        self.packed.get(group).filter(|_| self.names[column] == packed::PACKED_COLUMN)
+    }
+
     /// The smallest and the largest number of a column of the table in a row group.
     pub(super) fn integer_bounds(&self, group: usize, column: usize) -> Option<(i64, i64)> {
         match self.chunk(group, self.places[column]?).0.bounds {
@@ -159,6 +170,7 @@ impl Footer {
             + self.chunks.len() * (size_of::<ChunkPlace>() + size_of::<u32>())
             + self.chunks.iter().map(texts).sum::<usize>()
             + self.groups.len() * size_of::<usize>()
+            + self.packed.len() * size_of::<PackedPlace>()
             + self.columns.len() * size_of::<FileColumn>()
             + self.names.len() * of_table
     }

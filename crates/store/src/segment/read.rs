@@ -5,6 +5,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use inband_model::table::{Kind, Shape};
@@ -13,13 +14,15 @@ use parquet::errors::ParquetError;
 
 use super::announce::announce;
 use super::clocks::{self, Clock};
-use super::decode::{Layout, decode};
+use super::decode::{Layout, decode, with_decompressed};
 use super::footer::{Fault, Footer};
 use super::found::Found;
+use super::kept::Kept;
 use super::open_files::OpenFiles;
 use super::select::rows_with;
 use crate::error::StoreError;
 use crate::history::{ColumnData, ValueTest};
+use crate::sketch::PackedSketches;
 
 /// A segment whose footer was read.
 #[derive(Debug)]
@@ -134,9 +137,46 @@ impl SegmentReader {
         joined.iter().for_each(|(start, end)| announce(&file, *start, end - start));
     }
 
+    /// Announces that the sketches of a row group will be read. Returns at once.
+    pub(crate) fn announce_sketches(&self, group: usize, column: usize) {
+        let Some(place) = self.footer.packed(group, column) else { return self.announce(group, &[column]) };
+        // A file that cannot be opened is noted when it is read.
+        let Ok(file) = self.files.open(&self.found) else { return };
+        announce(&file, place.start, place.stored as u64);
+    }
+
+    /// The packed sketches of a column in a row group; `None` if it has none.
+    pub(crate) fn sketches(
+        &self,
+        group: usize,
+        column: usize,
+    ) -> Result<Option<PackedSketches>, ParquetError> {
+        let Some(place) = self.footer.packed(group, column) else { return Ok(None) };
+        let wrong = |what: &str| ParquetError::General(format!("its packed sketches: {what}"));
+        let file = self.files.open(&self.found)?;
+        with_room(place.stored, |bytes| {
+            file.read_exact_at(bytes, place.start)?;
+            if place.checksum != crc32fast::hash(bytes) {
+                return Err(wrong("the checksum is wrong"));
+            }
+            let read = |plain: &[u8]| PackedSketches::read(plain, self.rows(group));
+            with_decompressed(bytes, place.plain, read)?.map(Some).ok_or_else(|| wrong("they cannot be read"))
+        })
+    }
+
+    /// What is kept of the same rows while these columns are read.
+    pub(crate) fn kept_for(&self, columns: &[usize]) -> Kept {
+        let Footer { offsets, names, .. } = &*self.footer;
+        let is_base = |name: &str| clocks::BASES.contains(&name);
+        Kept::of(match columns.iter().any(|column| offsets[*column].is_some()) {
+            true => (0..names.len()).filter(|column| is_base(names[*column])).collect(),
+            false => Vec::new(),
+        })
+    }
+
     /// The values of a column in a row group.
     pub(crate) fn column(&self, group: usize, column: usize) -> Result<ColumnData, ParquetError> {
-        self.first_of_column(group, column, usize::MAX)
+        self.first_of_column(group, column, usize::MAX, &mut Kept::default())
     }
 
     /// The values of a column in the first rows of a row group.
@@ -145,8 +185,9 @@ impl SegmentReader {
         group: usize,
         column: usize,
         rows: usize,
+        kept: &mut Kept,
     ) -> Result<ColumnData, ParquetError> {
-        self.read(group, column, rows, None)
+        self.read(group, column, rows, None, kept)
     }
 
     /// The values of a column in some rows of a row group, in ascending order; rows in between may have any
@@ -156,10 +197,11 @@ impl SegmentReader {
         group: usize,
         column: usize,
         rows: &[u32],
+        kept: &mut Kept,
     ) -> Result<ColumnData, ParquetError> {
         let end = rows.last().map_or(0, |last| *last as usize + 1);
         let few = if self.footer.kinds.get(column) == Some(&Kind::Text) { FEW_TEXTS } else { FEW };
-        self.read(group, column, end, Some(rows).filter(|rows| rows.len() * few.1 <= end * few.0))
+        self.read(group, column, end, Some(rows).filter(|rows| rows.len() * few.1 <= end * few.0), kept)
     }
 
     fn read(
@@ -168,14 +210,20 @@ impl SegmentReader {
         column: usize,
         rows: usize,
         picked: Option<&[u32]>,
+        kept: &mut Kept,
     ) -> Result<ColumnData, ParquetError> {
+        if let Some(found) = kept.find(column) {
+            return Ok(found.clone());
+        }
         let rows = rows.min(self.rows(group));
         let Footer { offsets, places, kinds, .. } = &*self.footer;
-        match (offsets[column], places[column]) {
-            (Some((clock, place)), _) => self.timestamps(group, clock, place, rows, picked),
-            (None, Some(place)) => self.stored(group, place, kinds[column], rows, picked),
-            (None, None) => Ok(ColumnData::missing(kinds[column], rows)),
-        }
+        let read = match (offsets[column], places[column]) {
+            (Some((clock, place)), _) => self.timestamps(group, clock, place, rows, picked, kept)?,
+            (None, Some(place)) => self.stored(group, place, kinds[column], rows, picked)?,
+            (None, None) => ColumnData::missing(kinds[column], rows),
+        };
+        kept.keep(column, &read);
+        Ok(read)
     }
 
     /// Timestamps of a node's clock, which the file stores as offsets.
@@ -186,32 +234,33 @@ impl SegmentReader {
         place: usize,
         rows: usize,
         picked: Option<&[u32]>,
+        kept: &mut Kept,
     ) -> Result<ColumnData, ParquetError> {
         let offsets = self.stored(group, place, Kind::Integer, rows, picked)?;
-        let column = |name: &str| {
+        let column = |name: &str, kept: &mut Kept| {
             let column = self.footer.names.iter().position(|known| *known == name);
             column.map_or_else(
                 || Ok(ColumnData::missing(Kind::Integer, rows)),
-                |column| self.read(group, column, rows, picked),
+                |column| self.read(group, column, rows, picked, kept),
             )
         };
-        let delays = match self.footer.delays {
-            Some(place) => self.stored(group, place, Kind::Integer, rows, picked)?,
-            None => ColumnData::missing(Kind::Integer, rows),
+        let anchors = match &kept.anchors {
+            Some(anchors) => Rc::clone(anchors),
+            None => {
+                let delays = match self.footer.delays {
+                    Some(place) => self.stored(group, place, Kind::Integer, rows, picked)?,
+                    None => ColumnData::missing(Kind::Integer, rows),
+                };
+                let anchors = Rc::new(clocks::anchors(&column("time", kept)?, delays, picked));
+                kept.anchors = Some(Rc::clone(&anchors));
+                anchors
+            }
         };
-        let anchors = clocks::anchors(&column("time")?, delays, picked);
         Ok(match clock {
             Clock::Egress => clocks::egress(&anchors, offsets, picked),
             Clock::Ingress => {
-                let egress = self.footer.offsets.iter().flatten().find(|(clock, _)| *clock == Clock::Egress);
-                let egress = match egress {
-                    Some((_, place)) => {
-                        let offsets = self.stored(group, *place, Kind::Integer, rows, picked)?;
-                        clocks::egress(&anchors, offsets, picked)
-                    }
-                    None => column("egress_timestamp")?,
-                };
-                let latencies = column("hop_latency")?;
+                let egress = column("egress_timestamp", kept)?;
+                let latencies = column("hop_latency", kept)?;
                 clocks::ingress(&anchors, &egress, &latencies, offsets, picked)
             }
         })
@@ -294,7 +343,7 @@ impl SegmentReader {
         column: usize,
         rows: Range<usize>,
     ) -> Result<ColumnData, ParquetError> {
-        Ok(self.first_of_column(group, column, rows.end)?.pick(rows))
+        Ok(self.first_of_column(group, column, rows.end, &mut Kept::default())?.pick(rows))
     }
 }
 

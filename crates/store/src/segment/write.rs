@@ -6,19 +6,23 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use inband_model::HopColumns;
-use inband_model::table::{BURSTS, Cells, EVENTS, HOURS, MINUTES, PATHS, REPORTS, Shape, Table};
+use inband_model::table::{
+    BURSTS, Cells, EVENTS, FLOW_MINUTES, HOURS, MINUTES, PATHS, REPORTS, Shape, TOTALS, Table,
+};
 use parquet::errors::ParquetError;
 
 use super::encode::ColumnEncoder;
 use super::file::FileBuilder;
 use super::format::{ROW_GROUP_ROWS, ZSTD_LEVEL};
 use super::observations::write_hops;
+use super::packed::PACKED_COLUMN;
 use super::schema::{pairs, schema};
 use crate::disk::sync_directory;
 use crate::error::StoreError;
 use crate::history::ColumnData;
 use crate::layout::UNFINISHED;
 use crate::order::Order;
+use crate::sketch::PackedSketches;
 use crate::source::integer;
 
 /// Writes the rows of a segment; returns when they are durable under this name.
@@ -51,11 +55,7 @@ pub(crate) fn write_columns(
                 }
             };
             let rows = columns.first().map_or(0, ColumnData::len);
-            for ((name, _, is_optional, _), data) in shape.columns.iter().zip(&columns) {
-                encoder.put_column(data, *is_optional, CLIMBING.contains(name));
-                builder.add_column(rows, encoder.encoded())?;
-            }
-            builder.end_group(rows)?;
+            add_group(&mut builder, &mut encoder, shape, rows, columns.into_iter())?;
         }
         file.write_all(&builder.finish(pairs(shape))?)?;
         Ok(())
@@ -99,18 +99,39 @@ fn write_rows<R>(mut file: File, table: &Table<R>, rows: &[R]) -> Result<(), Par
     let at_once = match table.name {
         name if LONG.contains(&name) => LONG_ROWS,
         name if BY_PLACE.contains(&name) => BY_PLACE_ROWS,
+        name if name == FLOW_MINUTES.name => FLOW_MINUTE_ROWS,
         _ => ROW_GROUP_ROWS,
     };
     for rows in rows.chunks(at_once) {
-        for (column, (name, _, is_optional, _)) in table.columns.iter().zip(&shape.columns) {
-            let data = column_of(&column.cells, rows);
-            encoder.put_column(&data, *is_optional, CLIMBING.contains(name));
-            builder.add_column(rows.len(), encoder.encoded())?;
-        }
-        builder.end_group(rows.len())?;
+        let columns = table.columns.iter().map(|column| column_of(&column.cells, rows));
+        add_group(&mut builder, &mut encoder, &shape, rows.len(), columns)?;
     }
     file.write_all(&builder.finish(pairs(&shape))?)?;
     Ok(())
+}
+
+/// Adds a row group of `rows` rows.
+fn add_group(
+    builder: &mut FileBuilder,
+    encoder: &mut ColumnEncoder,
+    shape: &Shape,
+    rows: usize,
+    columns: impl Iterator<Item = ColumnData>,
+) -> Result<(), ParquetError> {
+    let mut packed = None;
+    for ((name, _, is_optional, _), data) in shape.columns.iter().zip(columns) {
+        encoder.put_column(&data, *is_optional, CLIMBING.contains(name));
+        builder.add_column(rows, encoder.encoded())?;
+        if let ColumnData::Texts { codes, words } = &data
+            && *name == PACKED_COLUMN
+            && PACKED.contains(&shape.name)
+        {
+            let text = |code: &Option<u32>| code.map_or("", |code| words.get(code as usize));
+            packed = PackedSketches::pack(codes.iter().map(text));
+        }
+    }
+    builder.end_group(rows)?;
+    packed.map_or(Ok(()), |packed| builder.add_packed(&packed))
 }
 
 /// The values of a column.
@@ -136,8 +157,13 @@ pub(crate) fn column_of<R>(cells: &Cells<R>, rows: &[R]) -> ColumnData {
 /// Tables whose rows are ordered by node or flow, and their rows per row group.
 const BY_PLACE: [&str; 3] = [MINUTES.name, HOURS.name, PATHS.name];
 pub(crate) const BY_PLACE_ROWS: usize = 2_048;
+/// Minutes of flows are ordered by flow: a question about one flow reads one row group of each segment, and one
+/// about all flows few.
+const FLOW_MINUTE_ROWS: usize = 8_192;
 /// Tables whose rows contain long texts, and their rows per row group.
 const LONG: [&str; 3] = [EVENTS.name, REPORTS.name, BURSTS.name];
 const LONG_ROWS: usize = 1_024;
+/// Tables whose sketches are read for many rows at once, and are packed as well.
+const PACKED: [&str; 3] = [MINUTES.name, HOURS.name, TOTALS.name];
 /// Columns whose values are nearly all distinct, and ascending.
 const CLIMBING: [&str; 1] = ["time"];

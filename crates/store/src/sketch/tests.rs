@@ -1,7 +1,7 @@
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
 use super::bucket::LAST_BUCKET;
-use super::{Sketch, bucket, middle, parse_pairs};
+use super::{PackedSketches, Sketch, bucket, middle, parse_pairs};
 
 proptest! {
     #[test]
@@ -99,4 +99,48 @@ fn a_text_that_is_no_sketch_is_refused() {
         assert_eq!(Sketch::parse(text), None, "{text}");
     }
     assert_eq!(Sketch::default().quantile(500), None);
+}
+
+proptest! {
+    #[test]
+    fn packed_sketches_have_the_pairs_of_their_texts(
+        rows in proptest::collection::vec(
+            proptest::collection::btree_map(0..=LAST_BUCKET, 1u64..40_000, 0..30), 0..20),
+    ) {
+        let text = |row: &std::collections::BTreeMap<u32, u64>| {
+            let mut sketch = Sketch::default();
+            row.iter().for_each(|(bucket, count)| sketch.add_many(*bucket, *count));
+            sketch.to_text()
+        };
+        let texts: Vec<String> = rows.iter().map(text).collect();
+        let bytes = PackedSketches::pack(texts.iter().map(String::as_str)).unwrap();
+        let packed = PackedSketches::read(&bytes, rows.len()).unwrap();
+        for (number, row) in rows.iter().enumerate() {
+            let mut pairs = Vec::new();
+            packed.each(number, |bucket, count| pairs.push((bucket, count)));
+            prop_assert_eq!(pairs, row.iter().map(|(bucket, count)| (*bucket, *count)).collect::<Vec<_>>());
+        }
+        packed.each(rows.len(), |_, _| panic!("there is no such row"));
+        prop_assert_eq!(PackedSketches::read(&bytes, rows.len() + 1).is_some(), false);
+        if let Some(cut) = bytes.len().checked_sub(1) {
+            prop_assert_eq!(PackedSketches::read(&bytes[..cut], rows.len()), None);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_as_packed_sketches_or_refused(
+        bytes in proptest::collection::vec(any::<u8>(), 0..200), rows in 0usize..60,
+    ) {
+        if let Some(packed) = PackedSketches::read(&bytes, rows) {
+            (0..rows).for_each(|row| packed.each(row, |bucket, _| assert!(bucket <= LAST_BUCKET)));
+        }
+    }
+}
+
+#[test]
+fn texts_that_are_no_sketches_are_not_packed() {
+    for wrong in ["5", "5:", ":5", "5:1 3:1", "9999999:1", "a:b"] {
+        assert_eq!(PackedSketches::pack(["7:1", wrong].into_iter()), None, "{wrong}");
+    }
+    assert_eq!(PackedSketches::pack(["", "7:300 9:1"].into_iter()), Some(vec![0, 5, 7, 0xac, 2, 2, 1]));
 }

@@ -84,7 +84,7 @@ fn order(plan: &Plan, slots: &Slots, words: &Words) -> Vec<u32> {
     let keys = (0..plan.keys.len()).map(|key| (key, Direction::Ascending));
     let of_groups = keys.filter(|_| plan.aggregates.is_some());
     for (slot, direction) in plan.order.iter().copied().chain(of_groups) {
-        let texts = (plan.kind(slot) == Some(Kind::Text)).then_some(&texts);
+        let texts = (plan.kind(slot) == Some(Kind::Text)).then_some(&*texts);
         terms.push(Term { column: &slots.columns[slot], texts, direction });
     }
     let compare = |left: &u32, right: &u32| {

@@ -4,7 +4,8 @@
 
 use std::hash::{BuildHasher, Hasher};
 use std::net::Ipv4Addr;
-use std::sync::{Mutex, PoisonError};
+use std::ops::Deref;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::history::Texts;
 use crate::mixer::Seed;
@@ -13,8 +14,12 @@ use crate::mixer::Seed;
 #[derive(Debug, Default)]
 pub(super) struct Words(Mutex<Numbered>);
 
-/// The texts that one thread has encountered, so that it asks for the shared number of each only once.
-#[derive(Debug, Default)]
+/// All texts of a question other than addresses, in order of their numbers; no text is added meanwhile.
+pub(super) struct AllTexts<'a>(MutexGuard<'a, Numbered>);
+
+/// The texts that one thread has encountered, so that it asks for the shared number of each only once; without
+/// long ones, which rarely come twice.
+#[derive(Debug)]
 pub(super) struct Met {
     own: Numbered,
     /// The shared number of each text.
@@ -23,8 +28,10 @@ pub(super) struct Met {
 
 /// Texts in order of first occurrence.
 #[derive(Debug, Default)]
-struct Numbered {
+pub(super) struct Numbered {
     texts: Texts,
+    /// The hash of each text.
+    hashes: Vec<u64>,
     /// One plus the number of a text, 0 for none; then bits of the hash, which distinguish most texts.
     slots: Vec<(u32, u32)>,
     seed: Seed,
@@ -33,24 +40,45 @@ struct Numbered {
 impl Words {
     /// The numbers of some texts.
     pub(super) fn numbers<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Vec<i64> {
-        texts.into_iter().map(|text| address(text).unwrap_or_else(|| self.number(text).0)).collect()
+        let seed = self.known().seed.clone();
+        let number = |text| address(text).unwrap_or_else(|| self.number(text, hash(&seed, text)).0);
+        texts.into_iter().map(number).collect()
     }
 
     /// All texts other than addresses, in order of their numbers.
-    pub(super) fn all(&self) -> Texts {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).texts.clone()
+    pub(super) fn all(&self) -> AllTexts<'_> {
+        AllTexts(self.known())
     }
 
     /// The number of a text that is not an address, and the bytes that it took if new.
-    fn number(&self, text: &str) -> (i64, usize) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn number(&self, text: &str, hash: u64) -> (i64, usize) {
+        let mut known = self.known();
         let before = known.bytes();
-        let number = known.number(text);
+        let number = known.number(text, hash);
         (number.into(), known.bytes() - before)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Numbered> {
+        // What is known is valid at any time.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Deref for AllTexts<'_> {
+    type Target = Texts;
+
+    fn deref(&self) -> &Texts {
+        &self.0.texts
     }
 }
 
 impl Met {
+    /// No texts yet, of those in `words`.
+    pub(super) fn none_of(words: &Words) -> Self {
+        let own = Numbered { seed: words.known().seed.clone(), ..Numbered::default() };
+        Self { own, shared: Vec::new() }
+    }
+
     /// The numbers of some texts, and the bytes that new ones took.
     pub(super) fn numbers<'a>(
         &mut self,
@@ -62,12 +90,17 @@ impl Met {
             if let Some(address) = address(text) {
                 return address;
             }
-            let number = self.own.number(text) as usize;
-            if let Some(shared) = self.shared.get(number) {
-                return *shared;
+            let hash = hash(&self.own.seed, text);
+            if text.len() <= MAX_MET_BYTES {
+                let number = self.own.number(text, hash) as usize;
+                if let Some(shared) = self.shared.get(number) {
+                    return *shared;
+                }
             }
-            let (shared, more) = words.number(text);
-            self.shared.push(shared);
+            let (shared, more) = words.number(text, hash);
+            if text.len() <= MAX_MET_BYTES {
+                self.shared.push(shared);
+            }
             bytes += more;
             shared
         });
@@ -81,12 +114,12 @@ impl Met {
 }
 
 impl Numbered {
-    /// The number of a text, added if new.
-    fn number(&mut self, text: &str) -> u32 {
+    /// The number of a text with this hash, added if new.
+    fn number(&mut self, text: &str, hash: u64) -> u32 {
         if (self.texts.len() + 1) * 2 > self.slots.len() {
             self.grow();
         }
-        let (mut slot, low) = self.place(text);
+        let (mut slot, low) = self.place(hash);
         let mask = self.slots.len() - 1;
         while self.slots[slot].0 != 0 {
             let (number, bits) = self.slots[slot];
@@ -96,6 +129,7 @@ impl Numbered {
             slot = (slot + 1) & mask;
         }
         self.texts.push(text);
+        self.hashes.push(hash);
         // Memory runs out long before numbers do.
         let number = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
         self.slots[slot] = (number, low);
@@ -106,8 +140,8 @@ impl Numbered {
         let slots = (self.slots.len() * 2).max(FIRST_SLOTS);
         self.slots.clear();
         self.slots.resize(slots, (0, 0));
-        for number in 0..self.texts.len() {
-            let (mut slot, low) = self.place(self.texts.get(number));
+        for (number, hash) in self.hashes.iter().enumerate() {
+            let (mut slot, low) = self.place(*hash);
             while self.slots[slot].0 != 0 {
                 slot = (slot + 1) & (slots - 1);
             }
@@ -115,20 +149,25 @@ impl Numbered {
         }
     }
 
-    /// The first slot to look for a text in, and the low bits of its hash.
-    fn place(&self, text: &str) -> (usize, u32) {
-        let mut hasher = self.seed.build_hasher();
-        hasher.write(text.as_bytes());
-        // Distinguishes texts that differ in trailing zeros.
-        hasher.write_u64(text.len() as u64);
-        let hash = hasher.finish();
+    /// The first slot to look for a text with this hash in, and the low bits of the hash.
+    fn place(&self, hash: u64) -> (usize, u32) {
         let half = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or(0);
         (half(hash >> 32) as usize & (self.slots.len() - 1), half(hash))
     }
 
     fn bytes(&self) -> usize {
-        self.texts.bytes() + self.slots.capacity() * size_of::<(u32, u32)>()
+        self.texts.bytes()
+            + self.hashes.capacity() * size_of::<u64>()
+            + self.slots.capacity() * size_of::<(u32, u32)>()
     }
+}
+
+fn hash(seed: &Seed, text: &str) -> u64 {
+    let mut hasher = seed.build_hasher();
+    hasher.write(text.as_bytes());
+    // Distinguishes texts that differ in trailing zeros.
+    hasher.write_u64(text.len() as u64);
+    hasher.finish()
 }
 
 /// The number of an IPv4 address in canonical notation; other texts are not treated as addresses.
@@ -181,6 +220,8 @@ impl Letters {
 
 /// Maximum length of an IPv4 address, bytes.
 const MAX_LETTERS: usize = 15;
+/// Texts up to this length are remembered by each thread.
+const MAX_MET_BYTES: usize = 64;
 /// Initial number of slots.
 const FIRST_SLOTS: usize = 1_024;
 

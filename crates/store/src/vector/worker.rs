@@ -13,6 +13,7 @@ use super::words::Met;
 use crate::ahead::Ahead;
 use crate::budget::Charge;
 use crate::history::ValueTest;
+use crate::segment::Kept;
 
 /// The result of one thread.
 pub(super) struct Part {
@@ -42,8 +43,8 @@ impl<'a> Worker<'a> {
         let states = plan.aggregates.iter().flatten().map(State::of).collect();
         let charge = Charge::new(context.budget);
         let part = Part { groups: Groups::new(plan.keys.len()), states, lists: Vec::new(), charge };
-        let wanted = wanted(plan);
-        Self { plan, context, source, part, wanted, found: Vec::new(), met: Met::default(), words_bytes: 0 }
+        let (wanted, met) = (wanted(plan), Met::none_of(&context.words));
+        Self { plan, context, source, part, wanted, found: Vec::new(), met, words_bytes: 0 }
     }
 
     /// Processes chunks until none is left.
@@ -88,8 +89,12 @@ impl<'a> Worker<'a> {
         if let (Source::Table { chunks, .. }, true) = (self.source, rows.is_some()) {
             chunks[part].announce(&self.wanted);
         }
+        let mut kept = match self.source {
+            Source::Table { chunks, .. } => chunks[part].kept_for(&self.wanted),
+            Source::Columns { .. } => Kept::default(),
+        };
         for column in self.wanted.clone() {
-            if !self.read(part, column, &mut columns, first, &mut charge)? {
+            if !self.read(part, column, &mut columns, first, &mut kept, &mut charge)? {
                 return Ok(());
             }
         }
@@ -163,12 +168,15 @@ impl<'a> Worker<'a> {
             }
             if let Some(text) = text {
                 // Texts of rows that do not pass need no number.
-                let Some(data) = history.first_of_column(chunk, column, first.1) else { return Ok(None) };
+                let mut kept = Kept::default();
+                let Some(data) = history.first_of_column(chunk, column, first.1, &mut kept) else {
+                    return Ok(None);
+                };
                 let is_room = self.context.budget.has(data.bytes());
                 return is_room.then(|| Some(text.passing(&data, rows))).ok_or(Stop::GiveUp);
             }
         }
-        if !self.read(part, column, columns, first, charge)? {
+        if !self.read(part, column, columns, first, &mut Kept::default(), charge)? {
             return Ok(None);
         }
         let Some(column) = &columns[column] else { return Err(Stop::GiveUp) };
@@ -183,6 +191,7 @@ impl<'a> Worker<'a> {
         column: usize,
         columns: &mut [Option<Column>],
         (rows_wanted, end): (Option<&[u32]>, usize),
+        kept: &mut Kept,
         charge: &mut Charge,
     ) -> Result<bool, Stop> {
         if columns[column].is_some() {
@@ -192,8 +201,8 @@ impl<'a> Worker<'a> {
             Source::Table { chunks, .. } => {
                 let (history, chunk) = (self.context.history, &chunks[part]);
                 let data = match rows_wanted {
-                    Some(rows) => history.rows_of_column(chunk, column, rows),
-                    None => history.first_of_column(chunk, column, end),
+                    Some(rows) => history.rows_of_column_keeping(chunk, column, rows, kept),
+                    None => history.first_of_column(chunk, column, end, kept),
                 };
                 let Some(data) = data else { return Ok(false) };
                 Column::of(data, rows_wanted, &self.context.words, &mut self.met)

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use inband_model::Nanos;
 use inband_store::{
-    Answer, Cell, Findings, Interfaces, InterfacesQuestion, Limits, LinkQuestion, Naming, QueryError, Spread,
-    SpreadQuestion, StoreError, Tally,
+    Answer, Cell, Findings, Interfaces, InterfacesQuestion, Limits, LinkQuestion, Naming, QueryError, Sizes,
+    SizesQuestion, Spread, SpreadQuestion, StoreError, Tally,
 };
 
 use super::System;
@@ -25,6 +25,10 @@ pub(super) trait Answers: Debug + Send + Sync + 'static {
 
     fn interfaces(&self) -> Interfaces {
         Interfaces::default()
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::new()
     }
 
     fn oldest_of(&self, _table: &str) -> Option<Nanos> {
@@ -94,6 +98,10 @@ impl<T: Answers> Snapshot for Made<T> {
 
     fn spread(&self, _: &SpreadQuestion, _: Limits) -> Result<Spread, QueryError> {
         Ok(Spread::default())
+    }
+
+    fn sizes(&self, _: &SizesQuestion, _: Limits) -> Result<Sizes, QueryError> {
+        Ok(self.answers.sizes())
     }
 
     fn link_spread(&self, _: &LinkQuestion, _: Limits) -> Result<Spread, QueryError> {

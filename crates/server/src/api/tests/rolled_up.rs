@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use inband_model::Nanos;
-use inband_store::{Cell, Sketch};
+use inband_store::{Cell, Sizes, Sketch, Spread};
 use serde_json::{Value, json};
 
 use super::System;
@@ -18,6 +18,18 @@ impl Answers for Left {
     fn rows(&self, sql: &str, _: &AtomicBool) -> Vec<Vec<Cell>> {
         let is_of = |table: &str| sql.contains(&format!(" FROM {table} WHERE"));
         self.0.iter().filter(|(table, _)| is_of(table)).map(|(_, row)| row.clone()).collect()
+    }
+
+    fn sizes(&self) -> Sizes {
+        let mut sizes = Sizes::new();
+        for (_, row) in self.0.iter().filter(|(table, _)| *table == "minutes") {
+            let [Cell::Integer(minute), Cell::Text(sketch)] = row.as_slice() else { continue };
+            let counts = sizes.entry(Nanos(minute.cast_unsigned())).or_insert([0; Spread::SIZES as usize]);
+            for (value, count) in Sketch::parse(sketch).unwrap().values() {
+                counts[usize::from(Spread::size(value))] += count;
+            }
+        }
+        sizes
     }
 
     fn oldest_of(&self, table: &str) -> Option<Nanos> {

@@ -10,7 +10,7 @@ use crate::batch::Batch;
 use crate::history::{ColumnData, History, Value, ValueTest};
 use crate::range::TimeRange;
 use crate::sample::{Folder, Numbers, START, any_hop};
-use crate::segment::column_of;
+use crate::segment::{Kept, column_of};
 use crate::settings::StoreSettings;
 use crate::store::{Offered, Store};
 
@@ -73,13 +73,18 @@ fn some_rows_of_a_column_are_those_of_the_whole_column() {
     let history = History::open(folder.path()).unwrap();
     let chunks = history.chunks(&OBSERVATIONS.shape(), TimeRange::ALL).unwrap();
     assert_eq!(chunks.len(), 2);
+    let all: Vec<usize> = (0..OBSERVATIONS.columns.len()).collect();
     for chunk in chunks {
-        for column in 0..OBSERVATIONS.columns.len() {
-            let whole = chunk.column(column).unwrap();
-            for rows in [vec![3, 77, 78, 400], vec![499], (0..250).collect::<Vec<u32>>()] {
-                let picked = chunk.rows_of_column(column, &rows).unwrap();
+        for rows in [vec![3, 77, 78, 400], vec![499], (0..250).collect::<Vec<u32>>()] {
+            let mut kept = chunk.kept_for(&all);
+            for column in &all {
+                let whole = chunk.column(*column).unwrap();
+                let alone = chunk.rows_of_column(*column, &rows, &mut Kept::default()).unwrap();
+                let together = chunk.rows_of_column(*column, &rows, &mut kept).unwrap();
                 for row in rows.iter().map(|row| *row as usize) {
-                    assert_eq!(picked.value(row), whole.value(row), "column {column}, row {row}");
+                    let value = whole.value(row);
+                    assert_eq!(alone.value(row), value, "column {column}, row {row}");
+                    assert_eq!(together.value(row), value, "column {column}, row {row}, with others");
                 }
             }
         }

@@ -28,7 +28,8 @@ fn what_is_written_in_another_way_is_a_text_like_any_other() {
 
 #[test]
 fn threads_know_a_text_by_one_number_however_many_there_are() {
-    let (words, mut one, mut other) = (Words::default(), Met::default(), Met::default());
+    let words = Words::default();
+    let (mut one, mut other) = (Met::none_of(&words), Met::none_of(&words));
     let mut all = Texts::default();
     (0..5_000).for_each(|number| all.push(&format!("fd00::{number:x}")));
     let mut backwards = Texts::default();
@@ -39,4 +40,18 @@ fn threads_know_a_text_by_one_number_however_many_there_are() {
     assert_eq!(first, second);
     assert!(bytes > 5_000 * 8, "{bytes}");
     assert_eq!(one.numbers(all.iter(), &words), (first, 0));
+}
+
+#[test]
+fn long_texts_have_one_number_as_well() {
+    let words = Words::default();
+    let (mut one, mut other) = (Met::none_of(&words), Met::none_of(&words));
+    let mut all = Texts::default();
+    (0..3_000).for_each(|number| all.push(&format!("{}{}", "x".repeat(number % 7 * 40), number / 14)));
+    let (first, _) = one.numbers(all.iter(), &words);
+    assert_eq!(other.numbers(all.iter(), &words).0, first);
+    assert_eq!(words.numbers(all.iter()), first);
+    let texts = words.all();
+    let text = |number: &i64| texts.get(usize::try_from(*number).unwrap()).to_owned();
+    assert_eq!(first.iter().map(text).collect::<Vec<_>>(), all.iter().collect::<Vec<_>>());
 }
