@@ -182,8 +182,8 @@ impl History {
         self.noted(chunk, column, chunk.first_of_column(column, rows, kept))
     }
 
-    /// The values of a column in some rows, which are in ascending order, each at the position of its row;
-    /// `None`, with a note, if they are damaged. Rows in between may have any value.
+    /// The values of a column in some rows, which are in ascending order, one after another; `None`, with a
+    /// note, if they are damaged.
     pub(crate) fn rows_of_column(&self, chunk: &Chunk, column: usize, rows: &[u32]) -> Option<ColumnData> {
         self.rows_of_column_keeping(chunk, column, rows, &mut Kept::default())
     }
@@ -199,8 +199,8 @@ impl History {
         self.noted(chunk, column, chunk.rows_of_column(column, rows, kept))
     }
 
-    /// The sketches of a column in some rows, which are in ascending order, or in more; `None`, with a note, if
-    /// they are damaged.
+    /// The sketches of a column in some rows, which are in ascending order; `None`, with a note, if they are
+    /// damaged.
     pub(crate) fn sketches(&self, chunk: &Chunk, column: usize, rows: &[u32]) -> Option<Sketches> {
         match self.packed_sketches(chunk, column) {
             Some(packed) => Some(Sketches::Packed(packed)),

@@ -199,9 +199,9 @@ impl History {
                 if !told.is_empty() {
                     let sketches = self.sketches(chunk, sketch, &told)?;
                     let chunk = u32::try_from(part.of_chunks.len()).ok()?;
-                    for (row, place) in wanted.iter().zip(&places).filter(|(row, _)| is_told(**row as usize))
-                    {
-                        let Some(number) = sketches.number(*row) else { continue };
+                    let places = wanted.iter().zip(&places).filter(|(row, _)| is_told(**row as usize));
+                    for ((_, place), number) in places.zip(sketches.numbers(&told)) {
+                        let Some(number) = number else { continue };
                         part.sketches.push(SketchPlace { place: *place, chunk, number });
                     }
                     part.of_chunks.push(sketches);

@@ -100,7 +100,7 @@ impl History {
         let (times, stamps, counts) = (read(columns.key[0])?, read(columns.egress)?, read(columns.count)?);
         let keys: Vec<_> = columns.key.iter().map(|column| read(*column)).collect::<Option<_>>()?;
         let mut open: HashMap<Key, i64, Seed> = HashMap::default();
-        for row in rows.iter().map(|row| *row as usize) {
+        for row in 0..rows.len() {
             let is_in = times.integer(row).is_some_and(|time| question.range.has(time));
             let stamp = stamps.integer(row).filter(|stamp| *stamp > MAX_NARROW);
             let (Some(stamp), true) = (stamp, is_in) else { continue };
@@ -137,7 +137,7 @@ impl History {
         let read = |column: usize| self.rows_of_column(chunk, column, &rows);
         let keys: Vec<_> = columns.key.iter().map(|column| read(*column)).collect::<Option<_>>()?;
         let stamps = read(columns.ingress)?;
-        for row in rows.iter().map(|row| *row as usize) {
+        for row in 0..rows.len() {
             let key: Key = std::array::from_fn(|at| keys[at].integer(row).unwrap_or(0));
             let Some(left) = left.get(&key) else { continue };
             found.insert(key);

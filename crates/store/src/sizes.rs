@@ -94,16 +94,22 @@ impl History {
             else {
                 continue;
             };
-            let Some(times) = self.rows_of_column(chunk, columns.time, &rows) else { continue };
-            let time = |row: u32| times.integer(row as usize).map(i64::cast_unsigned);
-            let is_in = |row: u32| time(row).is_some_and(|time| (range.from.0..=range.to.0).contains(&time));
-            rows.retain(|row| is_in(*row));
+            let Some(data) = self.rows_of_column(chunk, columns.time, &rows) else { continue };
+            let is_in = |time: &u64| (range.from.0..=range.to.0).contains(time);
+            let time = |place: usize| data.integer(place).map(i64::cast_unsigned).filter(is_in);
+            let (mut times, mut place) = (Vec::with_capacity(rows.len()), 0);
+            rows.retain(|_| {
+                let time = time(place);
+                times.extend(time);
+                place += 1;
+                time.is_some()
+            });
             if rows.is_empty() {
                 continue;
             }
             let Some(sketches) = self.sketches(chunk, columns.sketch, &rows) else { continue };
-            for row in rows {
-                let (Some(time), Some(number)) = (time(row), sketches.number(row)) else { continue };
+            for (time, number) in times.into_iter().zip(sketches.numbers(&rows)) {
+                let Some(number) = number else { continue };
                 let counts = sizes.entry(Nanos(time)).or_insert([0; Spread::SIZES as usize]);
                 sketches.each(number, |bucket, count| {
                     let Some(size) = sizes_of.get(bucket as usize) else { return };

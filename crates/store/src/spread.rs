@@ -122,8 +122,10 @@ impl History {
             chunk.announce(&[columns.time, columns.value]);
             let read = |column| self.rows_of_column(chunk, column, &rows);
             let (Some(times), Some(values)) = (read(columns.time), read(columns.value)) else { continue };
-            for row in rows.iter().map(|row| *row as usize) {
-                let (Some(time), Some(value)) = (times.integer(row), values.integer(row)) else { continue };
+            for place in 0..rows.len() {
+                let (Some(time), Some(value)) = (times.integer(place), values.integer(place)) else {
+                    continue;
+                };
                 let time = time.cast_unsigned();
                 if (question.range.from.0..=question.range.to.0).contains(&time) {
                     let step = (time - question.range.from.0) / question.step_ns.max(1);
@@ -148,9 +150,9 @@ impl History {
                         Some(rows) => self.rows_of_column(chunk, *column, rows)?,
                         None => self.column(chunk, *column)?,
                     };
-                    let mut found = before.unwrap_or_else(all);
-                    found.retain(|row| data.integer(*row as usize) == Some(*value));
-                    found
+                    let found = before.unwrap_or_else(all).into_iter().enumerate();
+                    let found = found.filter(|(place, _)| data.integer(*place) == Some(*value));
+                    found.map(|(_, row)| row).collect()
                 }
             };
             if found.is_empty() {

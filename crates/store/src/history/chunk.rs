@@ -161,8 +161,7 @@ impl Chunk {
         }
     }
 
-    /// The values of a column in some rows, which are in ascending order, each at the position of its row;
-    /// rows in between may have any value.
+    /// The values of a column in some rows, which are in ascending order, one after another.
     pub(crate) fn rows_of_column(
         &self,
         column: usize,
@@ -173,7 +172,7 @@ impl Chunk {
             Part::Group { segment, group } => segment
                 .rows_of_column(*group, column, rows, kept)
                 .map_err(StoreError::segment("read", segment.path())),
-            Part::Memory { column: of, .. } => Ok(of(column)),
+            Part::Memory { column: of, .. } => Ok(of(column).of_rows(rows)),
         }
     }
 

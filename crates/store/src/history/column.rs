@@ -136,6 +136,17 @@ impl ColumnData {
         }
     }
 
+    /// The values of these rows, one after another.
+    pub(crate) fn of_rows(self, rows: &[u32]) -> ColumnData {
+        let rows = rows.iter().map(|row| *row as usize);
+        match self {
+            ColumnData::Texts { codes, words } => {
+                ColumnData::Texts { codes: rows.map(|row| codes[row]).collect(), words }
+            }
+            numbers => numbers.pick(rows),
+        }
+    }
+
     /// Appends some rows of a column of the same kind.
     pub(crate) fn append(&mut self, other: &ColumnData, rows: impl Iterator<Item = usize> + Clone) {
         let before = self.len();

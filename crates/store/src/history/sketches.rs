@@ -7,9 +7,9 @@ use crate::sketch::{PackedSketches, parse_pairs};
 /// The sketches of some rows of a chunk.
 #[derive(Debug)]
 pub(crate) enum Sketches {
-    /// By row.
+    /// Of all rows of the chunk, by row.
     Packed(PackedSketches),
-    /// By the number of the text that a row has.
+    /// Of the requested rows, by the number of the text that each has.
     Texts(Vec<Option<u32>>, Texts),
 }
 
@@ -22,12 +22,12 @@ impl Sketches {
         }
     }
 
-    /// The number of a row's sketch; `None` if it has none.
-    pub(crate) fn number(&self, row: u32) -> Option<u32> {
-        match self {
-            Self::Packed(_) => Some(row),
-            Self::Texts(codes, _) => codes.get(row as usize).copied().flatten(),
-        }
+    /// The number of the sketch of each requested row; `None` if it has none.
+    pub(crate) fn numbers(&self, rows: &[u32]) -> impl Iterator<Item = Option<u32>> {
+        rows.iter().enumerate().map(move |(place, row)| match self {
+            Self::Packed(_) => Some(*row),
+            Self::Texts(codes, _) => codes.get(place).copied().flatten(),
+        })
     }
 
     /// Passes each bucket of a sketch to `take`, with its count, up to the first invalid pair.

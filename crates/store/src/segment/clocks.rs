@@ -61,14 +61,14 @@ pub(super) fn offset_of_ingress(anchor: i64, egress: Option<i64>, latency: Optio
     expected(egress.unwrap_or(anchor), latency) - ingress
 }
 
-/// Anchors from the times of reports and their delays, in some rows or in all.
-pub(super) fn anchors(times: &ColumnData, delays: ColumnData, rows: Option<&[u32]>) -> ColumnData {
-    subtracted(delays, rows, |row| times.integer(row))
+/// Anchors from the times of reports and their delays.
+pub(super) fn anchors(times: &ColumnData, delays: ColumnData) -> ColumnData {
+    subtracted(delays, |row| times.integer(row))
 }
 
 /// Egress timestamps from anchors and offsets.
-pub(super) fn egress(anchors: &ColumnData, offsets: ColumnData, rows: Option<&[u32]>) -> ColumnData {
-    subtracted(offsets, rows, |row| anchors.integer(row))
+pub(super) fn egress(anchors: &ColumnData, offsets: ColumnData) -> ColumnData {
+    subtracted(offsets, |row| anchors.integer(row))
 }
 
 /// Ingress timestamps from anchors, egress timestamps, latencies and offsets.
@@ -77,28 +77,19 @@ pub(super) fn ingress(
     egress: &ColumnData,
     latencies: &ColumnData,
     offsets: ColumnData,
-    rows: Option<&[u32]>,
 ) -> ColumnData {
     let base = |row| egress.integer(row).or_else(|| anchors.integer(row));
-    subtracted(offsets, rows, |row| Some(expected(base(row)?, latencies.integer(row))))
+    subtracted(offsets, |row| Some(expected(base(row)?, latencies.integer(row))))
 }
 
 /// A value minus each offset.
-fn subtracted(offsets: ColumnData, rows: Option<&[u32]>, from: impl Fn(usize) -> Option<i64>) -> ColumnData {
+fn subtracted(offsets: ColumnData, from: impl Fn(usize) -> Option<i64>) -> ColumnData {
     let ColumnData::Integers { mut values, valid } = offsets else { return offsets };
-    let less = |row: usize, value: i64| match &valid {
-        Some(valid) if !valid[row] => 0,
-        _ => from(row).unwrap_or(0).saturating_sub(value),
-    };
-    match rows {
-        None => values.iter_mut().enumerate().for_each(|(row, value)| *value = less(row, *value)),
-        Some(rows) => {
-            for row in rows.iter().map(|row| *row as usize) {
-                if let Some(value) = values.get_mut(row) {
-                    *value = less(row, *value);
-                }
-            }
-        }
+    for (row, value) in values.iter_mut().enumerate() {
+        *value = match &valid {
+            Some(valid) if !valid[row] => 0,
+            _ => from(row).unwrap_or(0).saturating_sub(*value),
+        };
     }
     ColumnData::Integers { values, valid }
 }

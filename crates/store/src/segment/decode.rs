@@ -27,7 +27,8 @@ pub(super) struct Layout<'a> {
     pub(super) rows: usize,
     /// The number of first rows to read.
     pub(super) wanted: usize,
-    /// The only rows among these to read, in ascending order; the others may have any value. `None`: all.
+    /// The only rows among these to read, in ascending order: the values are theirs, one after another. `None`:
+    /// all.
     pub(super) picked: Option<&'a [u32]>,
 }
 
@@ -48,7 +49,12 @@ pub(super) fn decode(bytes: &[u8], layout: Layout<'_>) -> Result<ColumnData, Par
         })?;
         taken.ok_or_else(|| wrong("a page cannot be read"))?;
     }
-    decoder.finish().ok_or_else(|| wrong("values and rows do not agree"))
+    let (is_picked, data) = (decoder.is_picked, decoder.finish());
+    let data = data.ok_or_else(|| wrong("values and rows do not agree"))?;
+    Ok(match layout.picked.filter(|_| !is_picked) {
+        Some(rows) => data.of_rows(rows),
+        None => data,
+    })
 }
 
 /// Passes the uncompressed bytes of a page to `take`.
@@ -114,6 +120,8 @@ struct Decoder<'a> {
     unread: Option<Unread>,
     /// The codes of the texts in these rows.
     codes: Vec<Option<u32>>,
+    /// Whether only the values of some rows were read.
+    is_picked: bool,
 }
 
 impl<'a> Decoder<'a> {
@@ -132,6 +140,7 @@ impl<'a> Decoder<'a> {
             first_word: 0,
             unread: None,
             codes: Vec::new(),
+            is_picked: false,
         }
     }
 
@@ -229,29 +238,30 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the numbers of some rows; the others are 0.
+    /// Reads the numbers of some rows.
     fn pick(&mut self, encoding: i64, mut bytes: Bytes<'_>, picked: &[u32]) -> Option<()> {
+        self.is_picked = true;
         let Self { dictionary, numbers, layout, .. } = self;
-        // Memory of rows in between is never touched.
-        *numbers = vec![0; layout.wanted];
+        numbers.reserve(picked.len());
         if encoding == SPLIT {
             return pick_split(bytes.0, numbers, bytes.0.len() / size_of::<i64>(), picked);
         }
         let width = u32::from(bytes.byte()?);
-        each_picked(&mut bytes, width, layout.wanted, picked, |row, code| {
-            *numbers.get_mut(row)? = *dictionary.get(code as usize)?;
+        each_picked(&mut bytes, width, layout.wanted, picked, |_, code| {
+            numbers.push(*dictionary.get(code as usize)?);
             Some(())
         })
     }
 
-    /// Reads the texts of some rows; the others are missing.
+    /// Reads the texts of some rows.
     fn pick_texts(&mut self, mut bytes: Bytes<'_>, picked: &[u32]) -> Option<()> {
+        self.is_picked = true;
         let Self { unread, words, codes, layout, .. } = self;
         let unread = unread.as_mut()?;
-        codes.resize(layout.wanted, None);
+        codes.reserve(picked.len());
         let width = u32::from(bytes.byte()?);
-        each_picked(&mut bytes, width, layout.wanted, picked, |row, code| {
-            *codes.get_mut(row)? = Some(unread.code(code as usize, words)?);
+        each_picked(&mut bytes, width, layout.wanted, picked, |_, code| {
+            codes.push(Some(unread.code(code as usize, words)?));
             Some(())
         })
     }
@@ -285,10 +295,14 @@ impl<'a> Decoder<'a> {
     }
 
     fn finish(self) -> Option<ColumnData> {
-        let Layout { kind, is_optional, wanted: rows, .. } = self.layout;
-        if !self.codes.is_empty() {
-            let is_whole = self.codes.len() == rows && self.numbers.is_empty();
-            return is_whole.then_some(ColumnData::Texts { codes: self.codes, words: self.words });
+        let Layout { kind, is_optional, wanted: rows, picked, .. } = self.layout;
+        if self.is_picked {
+            let picked = picked.map_or(0, <[u32]>::len);
+            let (found, data) = match kind {
+                Kind::Text => (self.codes.len(), ColumnData::Texts { codes: self.codes, words: self.words }),
+                _ => (self.numbers.len(), ColumnData::Integers { values: self.numbers, valid: None }),
+            };
+            return (found == picked).then_some(data);
         }
         let are_there = |valid: &[bool]| valid.iter().filter(|valid| **valid).count();
         let values = if kind == Kind::Flag { self.flags.len() } else { self.numbers.len() };

@@ -190,8 +190,7 @@ impl SegmentReader {
         self.read(group, column, rows, None, kept)
     }
 
-    /// The values of a column in some rows of a row group, in ascending order; rows in between may have any
-    /// value.
+    /// The values of a column in some rows of a row group, in ascending order, one after another.
     pub(crate) fn rows_of_column(
         &self,
         group: usize,
@@ -201,7 +200,10 @@ impl SegmentReader {
     ) -> Result<ColumnData, ParquetError> {
         let end = rows.last().map_or(0, |last| *last as usize + 1);
         let few = if self.footer.kinds.get(column) == Some(&Kind::Text) { FEW_TEXTS } else { FEW };
-        self.read(group, column, end, Some(rows).filter(|rows| rows.len() * few.1 <= end * few.0), kept)
+        match rows.len() * few.1 <= end * few.0 {
+            true => self.read(group, column, end, Some(rows), kept),
+            false => Ok(self.read(group, column, end, None, kept)?.of_rows(rows)),
+        }
     }
 
     fn read(
@@ -220,7 +222,7 @@ impl SegmentReader {
         let read = match (offsets[column], places[column]) {
             (Some((clock, place)), _) => self.timestamps(group, clock, place, rows, picked, kept)?,
             (None, Some(place)) => self.stored(group, place, kinds[column], rows, picked)?,
-            (None, None) => ColumnData::missing(kinds[column], rows),
+            (None, None) => ColumnData::missing(kinds[column], picked.map_or(rows, <[u32]>::len)),
         };
         kept.keep(column, &read);
         Ok(read)
@@ -237,31 +239,29 @@ impl SegmentReader {
         kept: &mut Kept,
     ) -> Result<ColumnData, ParquetError> {
         let offsets = self.stored(group, place, Kind::Integer, rows, picked)?;
+        let missing = || ColumnData::missing(Kind::Integer, picked.map_or(rows, <[u32]>::len));
         let column = |name: &str, kept: &mut Kept| {
             let column = self.footer.names.iter().position(|known| *known == name);
-            column.map_or_else(
-                || Ok(ColumnData::missing(Kind::Integer, rows)),
-                |column| self.read(group, column, rows, picked, kept),
-            )
+            column.map_or_else(|| Ok(missing()), |column| self.read(group, column, rows, picked, kept))
         };
         let anchors = match &kept.anchors {
             Some(anchors) => Rc::clone(anchors),
             None => {
                 let delays = match self.footer.delays {
                     Some(place) => self.stored(group, place, Kind::Integer, rows, picked)?,
-                    None => ColumnData::missing(Kind::Integer, rows),
+                    None => missing(),
                 };
-                let anchors = Rc::new(clocks::anchors(&column("time", kept)?, delays, picked));
+                let anchors = Rc::new(clocks::anchors(&column("time", kept)?, delays));
                 kept.anchors = Some(Rc::clone(&anchors));
                 anchors
             }
         };
         Ok(match clock {
-            Clock::Egress => clocks::egress(&anchors, offsets, picked),
+            Clock::Egress => clocks::egress(&anchors, offsets),
             Clock::Ingress => {
                 let egress = column("egress_timestamp", kept)?;
                 let latencies = column("hop_latency", kept)?;
-                clocks::ingress(&anchors, &egress, &latencies, offsets, picked)
+                clocks::ingress(&anchors, &egress, &latencies, offsets)
             }
         })
     }

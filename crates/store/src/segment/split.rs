@@ -31,16 +31,17 @@ pub(super) fn take_split(bytes: &[u8], numbers: &mut Vec<i64>, count: usize, wan
     Some(())
 }
 
-/// Puts those of the `count` numbers in `bytes` that are in `rows`, in ascending order, at their positions in
-/// `numbers`. `None` if they are missing.
-pub(super) fn pick_split(bytes: &[u8], numbers: &mut [i64], count: usize, rows: &[u32]) -> Option<()> {
-    let Some(last) = rows.last() else { return Some(()) };
-    let Planes { base, differing } = Planes::of(bytes, count, *last as usize + 1)?;
-    for row in rows {
-        let row = *row as usize;
-        let byte = |(shift, plane): &(usize, &[u8])| i64::from(plane[row]) << shift;
-        *numbers.get_mut(row)? = base | differing.iter().map(byte).fold(0, |number, byte| number | byte);
+/// Appends those of the `count` numbers in `bytes` that are in `rows`, in ascending order, to `numbers`. `None`
+/// if they are missing.
+pub(super) fn pick_split(bytes: &[u8], numbers: &mut Vec<i64>, count: usize, rows: &[u32]) -> Option<()> {
+    let planes = bytes.get(..count.checked_mul(WIDTH)?)?;
+    if rows.last().is_some_and(|last| *last as usize >= count) {
+        return None;
     }
+    numbers.extend(rows.iter().map(|row| {
+        let byte = |place: usize| planes[place * count + *row as usize];
+        i64::from_le_bytes(std::array::from_fn(byte))
+    }));
     Some(())
 }
 

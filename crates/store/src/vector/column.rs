@@ -19,9 +19,8 @@ impl Column {
         Self { values: values.into(), valid: valid.map(Arc::new) }
     }
 
-    /// The values of a chunk, and the bytes that new texts took; only texts in `rows`, if given, are
-    /// numbered.
-    pub(super) fn of(data: ColumnData, rows: Option<&[u32]>, words: &Words, met: &mut Met) -> (Self, usize) {
+    /// The values of some rows, and the bytes that new texts took; only texts that a row has are numbered.
+    pub(super) fn of(data: ColumnData, words: &Words, met: &mut Met) -> (Self, usize) {
         match data {
             ColumnData::Integers { values, valid } => {
                 (Self::numbers(values, valid.filter(|valid| valid.contains(&false))), 0)
@@ -31,20 +30,18 @@ impl Column {
             }
             ColumnData::Texts { codes, words: texts } => {
                 let valid = codes.contains(&None).then(|| codes.iter().map(Option::is_some).collect());
-                let (values, bytes) = match rows.filter(|rows| rows.len() < texts.len()) {
-                    None => {
+                let (values, bytes): (Vec<i64>, usize) = match codes.len() < texts.len() {
+                    false => {
                         let (numbers, bytes) = met.numbers(texts.iter(), words);
                         let number = |code: &Option<u32>| code.map_or(0, |code| numbers[code as usize]);
-                        (codes.iter().map(number).collect::<Vec<_>>(), bytes)
+                        (codes.iter().map(number).collect(), bytes)
                     }
-                    Some(rows) => {
-                        let there = |row: &u32| Some((*row as usize, codes[*row as usize]? as usize));
-                        let there: Vec<(usize, usize)> = rows.iter().filter_map(there).collect();
-                        let wanted = there.iter().map(|(_, code)| texts.get(*code));
+                    true => {
+                        let wanted = codes.iter().flatten().map(|code| texts.get(*code as usize));
                         let (numbers, bytes) = met.numbers(wanted, words);
-                        let mut values = vec![0; codes.len()];
-                        there.iter().zip(numbers).for_each(|((row, _), number)| values[*row] = number);
-                        (values, bytes)
+                        let mut numbers = numbers.into_iter();
+                        let number = |code: &Option<u32>| code.and_then(|_| numbers.next()).unwrap_or(0);
+                        (codes.iter().map(number).collect(), bytes)
                     }
                 };
                 (Self::numbers(values, valid), bytes)

@@ -66,7 +66,8 @@ pub(super) fn end(rows: Option<&[u32]>, count: usize) -> usize {
     rows.map_or(count, |rows| rows.last().map_or(0, |last| *last as usize + 1))
 }
 
-/// The rows that pass a test, out of those that passed the previous ones.
+/// The rows that pass a test, out of those that passed the previous ones, of which the column has the values; of
+/// all if none are given.
 pub(super) fn passing(test: &Test, column: &Column, rows: Option<Vec<u32>>, words: &Words) -> Vec<u32> {
     match test {
         Test::Range(_, least, greatest) => kept(column, rows, |value| (*least..=*greatest).contains(&value)),
@@ -79,7 +80,9 @@ pub(super) fn passing(test: &Test, column: &Column, rows: Option<Vec<u32>>, word
         Test::OneOf(_, numbers) => kept(column, rows, |value| numbers.contains(&value)),
         Test::IsNull(_, is_null) => {
             let all = rows.unwrap_or_else(|| (0..count(column.values.len())).collect());
-            all.into_iter().filter(|row| column.is_there(*row as usize) != *is_null).collect()
+            let passing =
+                all.into_iter().enumerate().filter(|(place, _)| column.is_there(*place) != *is_null);
+            passing.map(|(_, row)| row).collect()
         }
         Test::TextOneOf(_, texts) => {
             let numbers = words.numbers(texts.iter().map(String::as_str));
@@ -102,7 +105,11 @@ fn kept(column: &Column, rows: Option<Vec<u32>>, mut is_kept: impl FnMut(i64) ->
     let is_there = |row: u32| column.is_there(row as usize);
     match rows {
         Some(mut rows) => {
-            rows.retain(|row| is_kept(values[*row as usize]) && is_there(*row));
+            let mut places = 0..;
+            rows.retain(|_| {
+                let place: usize = places.next().unwrap_or(0);
+                is_kept(values[place]) && column.is_there(place)
+            });
             rows
         }
         None => {

@@ -65,17 +65,11 @@ impl Scalar {
         }
     }
 
-    /// Its values in these rows.
-    pub(super) fn column(&self, columns: &[Option<Column>], rows: &Rows<'_>) -> Result<Column, Stop> {
+    /// Its values in `rows` rows, of which these are the columns.
+    pub(super) fn column(&self, columns: &[Option<Column>], rows: usize) -> Result<Column, Stop> {
         match self {
-            Self::Column(column) => {
-                let column = columns.get(*column).and_then(Option::as_ref).ok_or(Stop::GiveUp)?;
-                Ok(match rows {
-                    Rows::All(_) => column.clone(),
-                    Rows::Some(rows) => column.pick(rows),
-                })
-            }
-            Self::Constant(number) => Ok(Column::numbers(vec![*number; rows.len()], None)),
+            Self::Column(column) => columns.get(*column).cloned().flatten().ok_or(Stop::GiveUp),
+            Self::Constant(number) => Ok(Column::numbers(vec![*number; rows], None)),
             Self::Bucket(of, span) => {
                 let of = of.column(columns, rows)?;
                 let begin = |value: &i64| value.div_euclid(*span).checked_mul(*span).ok_or(Stop::GiveUp);
@@ -84,7 +78,7 @@ impl Scalar {
             }
             Self::Binary(operator, left, right) => {
                 let (left, right) = (left.column(columns, rows)?, right.column(columns, rows)?);
-                let (mut values, mut valid) = (left.values.to_vec(), Vec::with_capacity(rows.len()));
+                let (mut values, mut valid) = (left.values.to_vec(), Vec::with_capacity(rows));
                 for (row, value) in values.iter_mut().enumerate() {
                     let result = match left.is_there(row) && right.is_there(row) {
                         true => operator.apply(*value, right.values[row])?,
@@ -96,22 +90,6 @@ impl Scalar {
                 let valid = valid.contains(&false).then_some(valid);
                 Ok(Column::numbers(values, valid))
             }
-        }
-    }
-}
-
-/// The rows that passed all tests.
-#[derive(Debug)]
-pub(super) enum Rows<'a> {
-    All(usize),
-    Some(&'a [u32]),
-}
-
-impl Rows<'_> {
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Self::All(rows) => *rows,
-            Self::Some(rows) => rows.len(),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! One thread of a question: it reads chunks, tests their rows, and aggregates groups.
 
+use std::rc::Rc;
+
 use super::aggregate::State;
 use super::column::Column;
 use super::context::Context;
 use super::filter::{TextTest, end, number_test, passing};
 use super::groups::Groups;
 use super::plan::{Plan, Test};
-use super::scalar::{Rows, Scalar};
+use super::scalar::Scalar;
 use super::source::{ROWS_AT_ONCE, Source, holds_for_all, wanted};
 use super::stop::Stop;
 use super::words::Met;
@@ -22,6 +24,29 @@ pub(super) struct Part {
     /// Ungrouped rows, by the number of their chunk.
     pub(super) lists: Vec<(usize, Vec<Column>)>,
     pub(super) charge: Charge,
+}
+
+/// A column of a chunk that was read for a test.
+struct Read {
+    column: Column,
+    /// The rows that it has the values of, in ascending order; `None`: all.
+    rows: Option<Rc<[u32]>>,
+}
+
+impl Read {
+    /// The values in these of its rows, or in all.
+    fn in_rows(&self, rows: Option<&[u32]>) -> Column {
+        match (rows, &self.rows) {
+            (None, _) => self.column.clone(),
+            (Some(rows), None) => self.column.pick(rows),
+            (Some(rows), Some(own)) if rows.len() == own.len() => self.column.clone(),
+            (Some(rows), Some(own)) => {
+                let mut own = (0..).zip(own.iter());
+                let place = |row: &u32| own.find(|(_, own)| *own == row).map(|(place, _)| place);
+                self.column.pick(&rows.iter().filter_map(place).collect::<Vec<u32>>())
+            }
+        }
+    }
 }
 
 /// A thread with the state of its chunk.
@@ -70,14 +95,14 @@ impl<'a> Worker<'a> {
                 ((rows - part * ROWS_AT_ONCE).min(ROWS_AT_ONCE), columns.len())
             }
         };
-        let mut columns: Vec<Option<Column>> = vec![None; width];
+        let mut read: Vec<Option<Read>> = (0..width).map(|_| None).collect();
         let mut charge = Charge::new(self.context.budget);
         let mut rows: Option<Vec<u32>> = None;
         for test in &self.plan.tests {
             if self.holds_for_all(part, test) {
                 continue;
             }
-            let Some(found) = self.tested(part, test, rows, count, &mut columns, &mut charge)? else {
+            let Some(found) = self.tested(part, test, rows, count, &mut read, &mut charge)? else {
                 return Ok(());
             };
             if found.is_empty() {
@@ -85,22 +110,27 @@ impl<'a> Worker<'a> {
             }
             rows = Some(found);
         }
-        let first = (rows.as_deref(), end(rows.as_deref(), count));
         if let (Source::Table { chunks, .. }, true) = (self.source, rows.is_some()) {
             chunks[part].announce(&self.wanted);
         }
+        // From here on, columns have the values of the rows that passed, one after another.
+        let mut columns: Vec<Option<Column>> = vec![None; width];
         let mut kept = match self.source {
             Source::Table { chunks, .. } => chunks[part].kept_for(&self.wanted),
             Source::Columns { .. } => Kept::default(),
         };
         for column in self.wanted.clone() {
-            if !self.read(part, column, &mut columns, first, &mut kept, &mut charge)? {
+            columns[column] = match &read[column] {
+                Some(read) => Some(read.in_rows(rows.as_deref())),
+                None => self.read(part, column, rows.as_deref(), count, &mut kept, &mut charge)?,
+            };
+            if columns[column].is_none() {
                 return Ok(());
             }
         }
-        let rows = rows.as_deref().map_or(Rows::All(count), Rows::Some);
+        let rows = rows.map_or(count, |rows| rows.len());
         let keys =
-            self.plan.keys.iter().map(|key| key.column(&columns, &rows)).collect::<Result<Vec<_>, _>>()?;
+            self.plan.keys.iter().map(|key| key.column(&columns, rows)).collect::<Result<Vec<_>, _>>()?;
         let Some(aggregates) = &self.plan.aggregates else {
             let bytes = keys.iter().map(Column::bytes).sum();
             self.part.charge.add(bytes).then_some(()).ok_or(Stop::GiveUp)?;
@@ -111,9 +141,9 @@ impl<'a> Worker<'a> {
         let Part { groups, states, .. } = &mut self.part;
         if keys.is_empty() {
             groups.find(&[0]).ok_or(Stop::GiveUp)?;
-            self.found.resize(rows.len(), 0);
+            self.found.resize(rows, 0);
         } else {
-            groups.add(&keys, rows.len(), &mut self.found).ok_or(Stop::GiveUp)?;
+            groups.add(&keys, rows, &mut self.found).ok_or(Stop::GiveUp)?;
         }
         // Aggregates of the same column share its values.
         let mut last: Option<(&Scalar, Column)> = None;
@@ -122,7 +152,7 @@ impl<'a> Worker<'a> {
                 (None, _) => None,
                 (Some(of), Some((same, column))) if of == *same => Some(column.clone()),
                 (Some(of), _) => {
-                    let column = of.column(&columns, &rows)?;
+                    let column = of.column(&columns, rows)?;
                     last = Some((of, column.clone()));
                     Some(column)
                 }
@@ -141,13 +171,13 @@ impl<'a> Worker<'a> {
         test: &Test,
         rows: Option<Vec<u32>>,
         count: usize,
-        columns: &mut [Option<Column>],
+        read: &mut [Option<Read>],
         charge: &mut Charge,
     ) -> Result<Option<Vec<u32>>, Stop> {
         let column = test.column();
         let first = (rows.as_deref(), end(rows.as_deref(), count));
         if let Source::Table { chunks, .. } = self.source
-            && columns[column].is_none()
+            && read[column].is_none()
         {
             let (history, chunk) = (self.context.history, &chunks[part]);
             let text = TextTest::of(test);
@@ -176,46 +206,51 @@ impl<'a> Worker<'a> {
                 return is_room.then(|| Some(text.passing(&data, rows))).ok_or(Stop::GiveUp);
             }
         }
-        if !self.read(part, column, columns, first, &mut Kept::default(), charge)? {
-            return Ok(None);
-        }
-        let Some(column) = &columns[column] else { return Err(Stop::GiveUp) };
-        Ok(Some(passing(test, column, rows, &self.context.words)))
+        let among = rows.as_deref();
+        let values = match &read[column] {
+            Some(read) => read.in_rows(among),
+            None => {
+                let Some(values) = self.read(part, column, among, count, &mut Kept::default(), charge)?
+                else {
+                    return Ok(None);
+                };
+                read[column] = Some(Read { column: values.clone(), rows: among.map(Rc::from) });
+                values
+            }
+        };
+        Ok(Some(passing(test, &values, rows, &self.context.words)))
     }
 
-    /// Reads a column of a chunk up to the last of `rows`, entirely if there are none given; `false` if it is
-    /// damaged.
+    /// The values of a column in some rows of a chunk, one after another, or in all of its `count` rows; `None` if
+    /// it is damaged.
     fn read(
         &mut self,
         part: usize,
         column: usize,
-        columns: &mut [Option<Column>],
-        (rows_wanted, end): (Option<&[u32]>, usize),
+        rows: Option<&[u32]>,
+        count: usize,
         kept: &mut Kept,
         charge: &mut Charge,
-    ) -> Result<bool, Stop> {
-        if columns[column].is_some() {
-            return Ok(true);
-        }
+    ) -> Result<Option<Column>, Stop> {
         let (read, bytes) = match self.source {
             Source::Table { chunks, .. } => {
                 let (history, chunk) = (self.context.history, &chunks[part]);
-                let data = match rows_wanted {
+                let data = match rows {
                     Some(rows) => history.rows_of_column_keeping(chunk, column, rows, kept),
-                    None => history.first_of_column(chunk, column, end, kept),
+                    None => history.first_of_column(chunk, column, count, kept),
                 };
-                let Some(data) = data else { return Ok(false) };
-                Column::of(data, rows_wanted, &self.context.words, &mut self.met)
+                let Some(data) = data else { return Ok(None) };
+                Column::of(data, &self.context.words, &mut self.met)
             }
-            Source::Columns { columns, rows } => {
+            Source::Columns { columns, rows: all } => {
                 let start = part * ROWS_AT_ONCE;
-                (columns[column].part(start..(start + ROWS_AT_ONCE).min(*rows)), 0)
+                let column = columns[column].part(start..(start + ROWS_AT_ONCE).min(*all));
+                (Read { column, rows: None }.in_rows(rows), 0)
             }
         };
         self.words_bytes += bytes;
         let is_room = charge.add(read.bytes() + bytes);
-        columns[column] = Some(read);
-        is_room.then_some(true).ok_or(Stop::GiveUp)
+        is_room.then_some(Some(read)).ok_or(Stop::GiveUp)
     }
 
     /// Whether all rows of a chunk are known to pass a test.

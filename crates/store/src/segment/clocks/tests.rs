@@ -25,10 +25,10 @@ proptest! {
             of_ingress.map(|stamp| offset_of_ingress(anchor, of_egress, latency, stamp)),
         ];
 
-        let anchors = anchors(&one(Some(time)), one(Some(time - anchor)), None);
-        let found = egress(&anchors, one(offsets[0]), None);
+        let anchors = anchors(&one(Some(time)), one(Some(time - anchor)));
+        let found = egress(&anchors, one(offsets[0]));
         prop_assert_eq!(found.integer(0), of_egress);
-        let found = ingress(&anchors, &found, &one(latency), one(offsets[1]), None);
+        let found = ingress(&anchors, &found, &one(latency), one(offsets[1]));
         prop_assert_eq!(found.integer(0), of_ingress);
     }
 }

@@ -81,10 +81,11 @@ fn some_rows_of_a_column_are_those_of_the_whole_column() {
                 let whole = chunk.column(*column).unwrap();
                 let alone = chunk.rows_of_column(*column, &rows, &mut Kept::default()).unwrap();
                 let together = chunk.rows_of_column(*column, &rows, &mut kept).unwrap();
-                for row in rows.iter().map(|row| *row as usize) {
+                assert_eq!((alone.len(), together.len()), (rows.len(), rows.len()));
+                for (place, row) in rows.iter().map(|row| *row as usize).enumerate() {
                     let value = whole.value(row);
-                    assert_eq!(alone.value(row), value, "column {column}, row {row}");
-                    assert_eq!(together.value(row), value, "column {column}, row {row}, with others");
+                    assert_eq!(alone.value(place), value, "column {column}, row {row}");
+                    assert_eq!(together.value(place), value, "column {column}, row {row}, with others");
                 }
             }
         }
