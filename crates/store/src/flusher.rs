@@ -20,6 +20,7 @@ use crate::decoded::DecodedLogs;
 use crate::disk::sync_directory;
 use crate::error::StoreError;
 use crate::layout::{self, Generation};
+use crate::listing::Listing;
 use crate::memory::Memory;
 use crate::order::Order;
 use crate::place::Place;
@@ -58,6 +59,7 @@ pub(crate) struct Flusher {
     pub(crate) signals: Arc<Signals>,
     pub(crate) trouble: Arc<Trouble>,
     pub(crate) decoded: Arc<DecodedLogs>,
+    pub(crate) listing: Arc<Listing>,
     pub(crate) today: Today,
     /// The store closes and a log could not be flushed: it and all later ones are left for the next start.
     pub(crate) has_given_up: bool,
@@ -159,7 +161,7 @@ impl Flusher {
 
     fn flush(&self, job: &Job) -> Result<(), StoreError> {
         if self.place.watch() {
-            flush(&self.settings, job)
+            flush(&self.settings, job, &self.listing)
         } else {
             Err(StoreError::Gone(self.settings.path.clone()))
         }
@@ -175,7 +177,7 @@ impl Flusher {
 
 /// Writes the segments of a log, then removes the log. May be repeated after an interruption: the segments
 /// get the same names and rows.
-pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreError> {
+pub(crate) fn flush(settings: &StoreSettings, job: &Job, listing: &Listing) -> Result<(), StoreError> {
     let Job { generation, memory, .. } = job;
     write_hops(settings, &memory.hops, *generation)?;
     // By flow, as questions read them.
@@ -195,6 +197,7 @@ pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreErro
     write_table(settings, &FLOW_MINUTES, &flows, *generation, |row| row.minute)?;
     write_table(settings, &LINK_MINUTES, &links, *generation, |row| row.minute)?;
     write_table(settings, &TOTALS, &totals, *generation, |row| row.second)?;
+    listing.note_addition();
     let log = layout::log_file(&settings.path, *generation);
     // What could not be read may still be of use.
     let done = match job.is_damaged {

@@ -4,7 +4,8 @@
 //! or modification time, and is read again.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inband_model::table::Shape;
@@ -20,7 +21,8 @@ pub(crate) struct Footers {
 
 #[derive(Debug, Default)]
 struct Kept {
-    footers: HashMap<PathBuf, KeptFooter>,
+    /// By path.
+    footers: HashMap<OsString, KeptFooter>,
     bytes: usize,
     /// Counts lookups.
     turn: u64,
@@ -64,25 +66,25 @@ impl Footers {
 
     /// Whether the footer of this file is kept.
     pub(crate) fn has(&self, path: &Path) -> bool {
-        self.kept().footers.contains_key(path)
+        self.kept().footers.contains_key(path.as_os_str())
     }
 
     fn find(&self, path: &Path, seen: &Seen) -> Option<Arc<Footer>> {
         let mut kept = self.kept();
         kept.turn += 1;
         let turn = kept.turn;
-        let found = kept.footers.get_mut(path).filter(|found| found.seen == *seen)?;
+        let found = kept.footers.get_mut(path.as_os_str()).filter(|found| found.seen == *seen)?;
         found.turn = turn;
         Some(Arc::clone(&found.footer))
     }
 
     fn keep(&self, path: &Path, seen: Seen, footer: &Arc<Footer>) {
-        let bytes = footer.bytes() + path.as_os_str().len() + size_of::<(PathBuf, KeptFooter)>();
+        let bytes = footer.bytes() + path.as_os_str().len() + size_of::<(OsString, KeptFooter)>();
         let mut kept = self.kept();
         let turn = kept.turn;
         kept.bytes += bytes;
         let new = KeptFooter { seen, footer: Arc::clone(footer), bytes, turn };
-        if let Some(replaced) = kept.footers.insert(path.to_owned(), new) {
+        if let Some(replaced) = kept.footers.insert(path.as_os_str().to_owned(), new) {
             kept.bytes -= replaced.bytes;
         }
         if kept.bytes > MAX_BYTES {

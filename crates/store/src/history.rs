@@ -24,7 +24,8 @@ use crate::damage::{Damage, Findings, Notes};
 use crate::decoded::{DecodedLogs, LogPart, LogRows};
 use crate::error::StoreError;
 use crate::footers::Footers;
-use crate::layout::{self, SegmentFile};
+use crate::layout::{self, Generation, SegmentFile};
+use crate::listing::{Listing, Tables};
 use crate::question::Limits;
 use crate::range::TimeRange;
 use crate::segment::{Found, Kept, OpenFiles, SegmentReader};
@@ -41,8 +42,10 @@ pub use texts::Texts;
 #[derive(Debug, Clone)]
 pub struct History {
     root: PathBuf,
-    /// For each table, in the order of `shapes`.
-    segments: Vec<Vec<SegmentFile>>,
+    /// The listed segments of each table, in the order of `shapes`.
+    tables: Tables,
+    /// Segments from this generation on repeat the rows of logs, or contain later ones.
+    first_log: Option<Generation>,
     /// The logs that are not yet segments, oldest first.
     logs: Arc<Vec<LogRows>>,
     notes: Notes,
@@ -59,14 +62,21 @@ impl History {
     /// # Errors
     /// The directory has no store, or cannot be read.
     pub fn open(root: &Path) -> Result<History, StoreError> {
-        History::open_noting(root, Notes::default(), &DecodedLogs::default(), &Arc::default())
+        History::open_noting(
+            root,
+            Notes::default(),
+            &DecodedLogs::default(),
+            &Listing::default(),
+            &Arc::default(),
+        )
     }
 
-    /// Takes a snapshot, using cached logs and footers, and records damage in `notes` too.
+    /// Takes a snapshot, using cached logs, listings and footers, and records damage in `notes` too.
     pub(crate) fn open_noting(
         root: &Path,
         notes: Notes,
         decoded: &DecodedLogs,
+        listing: &Listing,
         footers: &Arc<Footers>,
     ) -> Result<History, StoreError> {
         let logs = layout::log_directory(root);
@@ -78,7 +88,7 @@ impl History {
             Ok(_) | Err(_) => return Err(StoreError::NoHistory(root.to_owned())),
         }
         for _ in 0..ATTEMPTS {
-            if let Some(history) = History::attempt(root, &notes, decoded, footers)? {
+            if let Some(history) = History::attempt(root, &notes, decoded, listing, footers)? {
                 return Ok(history);
             }
         }
@@ -90,6 +100,7 @@ impl History {
         root: &Path,
         notes: &Notes,
         decoded: &DecodedLogs,
+        listing: &Listing,
         footers: &Arc<Footers>,
     ) -> Result<Option<History>, StoreError> {
         let logs = layout::logs(root)?;
@@ -106,19 +117,12 @@ impl History {
                 Err(error) => damage.push(Damage::new(path, "whole log", error, None)),
             }
         }
-        // Segments of these logs and later ones repeat the logs' rows, or contain later ones.
-        let first_log = logs.first().map(|(generation, _)| *generation);
-        let mut segments = Vec::new();
-        for shape in shapes() {
-            let mut files = layout::segments(root, shape.name)?;
-            files.retain(|file| first_log.is_none_or(|first| file.generation < first));
-            segments.push(files);
-        }
+        let (tables, first_log) = (listing.tables(root)?, logs.first().map(|(generation, _)| *generation));
         damage.iter().for_each(|damage| notes.note(damage));
         let (root, logs, notes) = (root.to_owned(), Arc::new(rows), notes.clone());
         let (shortage, footers) = (Shortage::default(), Arc::clone(footers));
         let (files, stop) = (Arc::default(), Arc::default());
-        Ok(Some(History { root, segments, logs, notes, shortage, footers, files, stop }))
+        Ok(Some(History { root, tables, first_log, logs, notes, shortage, footers, files, stop }))
     }
 
     /// Ends questions soon after `stop` is set, as if their time were up.
@@ -261,20 +265,26 @@ impl History {
     /// Bytes of all segments.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.segments.iter().flatten().map(SegmentFile::bytes).sum()
+        self.tables.iter().flat_map(|files| self.valid(files)).map(SegmentFile::bytes).sum()
     }
 
     /// Start of the oldest hour in segments; `None` if there are none.
     #[must_use]
     pub fn oldest(&self) -> Option<Nanos> {
-        self.segments.iter().flatten().map(|file| file.hour.start()).min()
+        self.tables.iter().flat_map(|files| self.valid(files)).map(|file| file.hour.start()).min()
     }
 
     /// Start of a table's oldest hour in segments; `None` if there are none.
     #[must_use]
     pub fn oldest_of(&self, table: &str) -> Option<Nanos> {
         let index = shapes().iter().position(|shape| shape.name == table)?;
-        self.segments[index].iter().map(|file| file.hour.start()).min()
+        self.valid(&self.tables[index]).map(|file| file.hour.start()).min()
+    }
+
+    /// The segments whose rows are in no log.
+    fn valid<'a>(&self, files: &'a [SegmentFile]) -> impl Iterator<Item = &'a SegmentFile> {
+        let first_log = self.first_log;
+        files.iter().filter(move |file| first_log.is_none_or(|first| file.generation < first))
     }
 
     /// Number of rows of a table, at most; a segment that cannot be opened counts as large.
@@ -294,7 +304,7 @@ impl History {
         let Some(index) = shapes().iter().position(|shape| shape.name == table.name) else {
             return Ok(chunks);
         };
-        let all = &self.segments[index];
+        let all: Vec<&SegmentFile> = self.valid(&self.tables[index]).collect();
         let is_within = |file: &SegmentFile| file.hour.end() > range.from && file.hour.start() <= range.to;
         let (numbers, files): (Vec<usize>, Vec<&SegmentFile>) =
             all.iter().enumerate().filter(|(_, file)| is_within(file)).unzip();
@@ -307,6 +317,9 @@ impl History {
                     }
                     if !segment.is_verified() {
                         self.notes.note_unverified(&file.path);
+                    }
+                    if !segment.may_hold_times(range) {
+                        continue;
                     }
                     let groups = Chunk::of_segment(segment).into_iter().enumerate();
                     let groups = groups.map(|(index, chunk)| chunk.numbered(number, index));

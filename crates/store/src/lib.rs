@@ -25,6 +25,7 @@ mod history;
 mod interfaces;
 mod layout;
 mod link_spread;
+mod listing;
 mod log;
 mod memory;
 mod merge;

@@ -21,6 +21,7 @@ use crate::flusher::{Flusher, Job, Signals};
 use crate::footers::Footers;
 use crate::history::History;
 use crate::layout::{self, Generation};
+use crate::listing::Listing;
 use crate::log;
 use crate::memory::Memory;
 use crate::merge::Merger;
@@ -45,7 +46,8 @@ pub struct Store {
     closing: Option<SyncSender<()>>,
     /// Logs as decoded for questions.
     pub(crate) decoded: Arc<DecodedLogs>,
-    /// Footers of segments as read for questions.
+    /// Segments as listed for questions, and their footers as read.
+    listing: Arc<Listing>,
     footers: Arc<Footers>,
     /// Damage found since the store was opened.
     notes: Notes,
@@ -89,6 +91,7 @@ impl Store {
         let (waiting_rows, signals) = (Arc::default(), Arc::new(Signals::default()));
         let trouble = Arc::new(Trouble::default());
         let decoded = Arc::new(DecodedLogs::keeping(settings.segment_rows.saturating_mul(KEPT_LOGS)));
+        let listing = Arc::new(Listing::default());
         let flusher = Flusher {
             settings: settings.clone(),
             backlog,
@@ -98,6 +101,7 @@ impl Store {
             signals: Arc::clone(&signals),
             trouble: Arc::clone(&trouble),
             decoded: Arc::clone(&decoded),
+            listing: Arc::clone(&listing),
             today: Today::start(),
             has_given_up: false,
         };
@@ -141,6 +145,7 @@ impl Store {
             threads,
             closing: Some(closing),
             decoded,
+            listing,
             footers: Arc::default(),
             notes,
             place,
@@ -245,7 +250,8 @@ impl Store {
     /// # Errors
     /// It cannot be read.
     pub fn history(&self) -> Result<History, StoreError> {
-        History::open_noting(&self.settings.path, self.notes.below(), &self.decoded, &self.footers)
+        let Self { settings, notes, decoded, listing, footers, .. } = self;
+        History::open_noting(&settings.path, notes.below(), decoded, listing, footers)
     }
 
     /// Makes everything durable and writes it to segments; returns the final counts.

@@ -19,5 +19,5 @@ pub(super) fn announce_ends(file: &File, length: u64) {
 }
 
 const MAGIC_BYTES: u64 = 4;
-/// Nearly all footers are smaller.
-const USUAL_FOOTER_BYTES: u64 = 128 << 10;
+/// Most footers are smaller.
+const USUAL_FOOTER_BYTES: u64 = 64 << 10;

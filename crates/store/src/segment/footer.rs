@@ -24,6 +24,8 @@ pub(crate) struct Footer {
     pub(super) columns: Vec<FileColumn>,
     /// The chunks of all columns, row group by row group.
     chunks: Vec<ChunkPlace>,
+    /// The first and the last time of all rows; `None` if unknown.
+    pub(super) times: Option<(i64, i64)>,
     /// Checksums of the chunks; `None` for earlier versions.
     checksums: Option<Vec<u32>>,
     /// Where the packed sketches of each row group are; empty without them.
@@ -106,9 +108,20 @@ impl Footer {
         };
         let packed = pair(PACKED_KEY).and_then(packed::parse);
         let packed = packed.filter(|places| places.len() == metadata.num_row_groups()).unwrap_or_default();
+        let (groups, columns_of_group) = (groups(&metadata), columns.len());
+        let chunks = chunks(&metadata, count)?;
+        let times = place(shape.columns[TIME].0).and_then(|time| {
+            let bounds = |group: usize| match chunks[group * columns_of_group + time].bounds {
+                Bounds::Integers(first, last) => Some((first, last)),
+                _ => None,
+            };
+            let all = (0..groups.len()).map(bounds).collect::<Option<Vec<_>>>()?;
+            all.into_iter().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+        });
         Ok(Self {
             packed,
-            groups: groups(&metadata),
+            times,
+            groups,
             columns: columns
                 .iter()
                 .map(|column| FileColumn {
@@ -116,7 +129,7 @@ impl Footer {
                     is_optional: column.max_def_level() > 0,
                 })
                 .collect(),
-            chunks: chunks(&metadata, count)?,
+            chunks,
             checksums,
             has_magic,
             places: shape.columns.iter().map(|(name, ..)| place(name)).collect(),
@@ -245,5 +258,7 @@ fn read_footer(file: &File) -> Result<(Vec<u8>, bool), Fault> {
     Ok((bytes, begin == *MAGIC && magic == *MAGIC))
 }
 
+/// The time is the first column of every table.
+const TIME: usize = 0;
 /// Bytes of the length after a footer.
 const LENGTH_BYTES: usize = 4;

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use inband_model::Nanos;
 use inband_model::table::{Kind, Shape};
 use parquet::basic::Type as Physical;
 use parquet::errors::ParquetError;
@@ -22,6 +23,7 @@ use super::open_files::OpenFiles;
 use super::select::rows_with;
 use crate::error::StoreError;
 use crate::history::{ColumnData, ValueTest};
+use crate::range::TimeRange;
 use crate::sketch::PackedSketches;
 
 /// A segment whose footer was read.
@@ -83,6 +85,13 @@ impl SegmentReader {
     /// Number of rows of a row group.
     pub(crate) fn rows(&self, group: usize) -> usize {
         self.footer.groups[group]
+    }
+
+    /// Whether any row may have a time in a range, as far as known without reading.
+    pub(crate) fn may_hold_times(&self, range: TimeRange) -> bool {
+        let bound = |time: Nanos| i64::try_from(time.0).unwrap_or(i64::MAX);
+        let may_hold = |(first, last)| first <= bound(range.to) && last >= bound(range.from);
+        self.footer.times.is_none_or(may_hold)
     }
 
     /// The smallest and the largest number of a column in a row group; `None` if unknown.
