@@ -141,7 +141,7 @@ impl History {
         let all = || (0..u32::try_from(chunk.rows()).unwrap_or(u32::MAX)).collect();
         let mut rows: Option<Vec<u32>> = None;
         for (column, value) in tests {
-            let test = ValueTest::Number(&|number| number == *value);
+            let test = ValueTest::Range(*value, *value);
             let found = self.rows_with(chunk, *column, rows.as_deref(), test)?;
             let found = match (found, rows) {
                 (Some(found), _) => found,

@@ -33,7 +33,20 @@ pub enum ColumnData {
 #[derive(Clone, Copy)]
 pub(crate) enum ValueTest<'a> {
     Number(&'a dyn Fn(i64) -> bool),
+    /// From one number to another, both included.
+    Range(i64, i64),
     Text(&'a dyn Fn(&str) -> bool),
+}
+
+impl ValueTest<'_> {
+    /// Whether a number passes; `false` for a test of texts.
+    pub(crate) fn passes(&self, number: i64) -> bool {
+        match self {
+            Self::Number(test) => test(number),
+            Self::Range(least, greatest) => (*least..=*greatest).contains(&number),
+            Self::Text(_) => false,
+        }
+    }
 }
 
 /// One value.

@@ -13,7 +13,7 @@ use zstd::bulk::Decompressor;
 
 use super::header::PageHeader;
 use super::split::{pick_split, take_split};
-use super::unpack::{Bytes, each_picked, each_run, take_deltas, unpack};
+use super::unpack::{Bytes, each_picked, each_run, take_deltas};
 use super::unread::Unread;
 use crate::history::{ColumnData, Texts};
 
@@ -23,6 +23,8 @@ pub(super) struct Layout<'a> {
     pub(super) kind: Kind,
     /// Whether values may be missing.
     pub(super) is_optional: bool,
+    /// Whether the numbers are in ascending order.
+    pub(super) is_sorted: bool,
     pub(super) compression: Compression,
     pub(super) rows: usize,
     /// The number of first rows to read.
@@ -185,15 +187,22 @@ impl<'a> Decoder<'a> {
                     return self.pick(header.encoding, bytes, picked);
                 }
                 (Kind::Text, PLAIN_DICTIONARY | DICTIONARY) => return self.pick_texts(bytes, picked),
+                (Kind::Flag, PLAIN) => return self.pick_flags(bytes, picked),
                 _ => {}
             }
         }
         self.read_words()?;
         match (self.layout.kind, header.encoding) {
-            (Kind::Flag, PLAIN) => unpack(bytes.0, 1, values, |bit| {
-                self.flags.push(bit != 0);
+            (Kind::Flag, PLAIN) => {
+                let packed = bytes.take(values.div_ceil(8))?;
+                let length = self.flags.len() + values;
+                self.flags.reserve(packed.len() * 8);
+                for byte in packed {
+                    self.flags.extend(BITS.map(|bit| byte & bit != 0));
+                }
+                self.flags.truncate(length);
                 Some(())
-            }),
+            }
             (Kind::Time | Kind::Integer, PLAIN) => {
                 let plain = bytes.take(values.checked_mul(8)?)?;
                 self.numbers.extend(plain.chunks_exact(8).map(number));
@@ -266,6 +275,16 @@ impl<'a> Decoder<'a> {
         })
     }
 
+    /// Reads the flags of some rows.
+    fn pick_flags(&mut self, bytes: Bytes<'_>, picked: &[u32]) -> Option<()> {
+        self.is_picked = true;
+        self.flags.reserve(picked.len());
+        for row in picked.iter().map(|row| *row as usize) {
+            self.flags.push(bytes.0.get(row / 8)? & BITS[row % 8] != 0);
+        }
+        Some(())
+    }
+
     /// Reads all words of a dictionary that was put off.
     fn read_words(&mut self) -> Option<()> {
         let Some(unread) = self.unread.take() else { return Some(()) };
@@ -300,6 +319,11 @@ impl<'a> Decoder<'a> {
             let picked = picked.map_or(0, <[u32]>::len);
             let (found, data) = match kind {
                 Kind::Text => (self.codes.len(), ColumnData::Texts { codes: self.codes, words: self.words }),
+                Kind::Flag if is_optional => {
+                    let numbers = self.flags.iter().map(|flag| i64::from(*flag)).collect();
+                    (self.flags.len(), ColumnData::from_present(numbers, None))
+                }
+                Kind::Flag => (self.flags.len(), ColumnData::Flags(self.flags)),
                 _ => (self.numbers.len(), ColumnData::Integers { values: self.numbers, valid: None }),
             };
             return (found == picked).then_some(data);
@@ -358,13 +382,15 @@ fn wrong(what: &str) -> ParquetError {
     ParquetError::General(what.to_owned())
 }
 
+/// The bits of a byte, lowest first.
+const BITS: [u8; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 pub(super) const DATA_PAGE: i64 = 0;
 pub(super) const DICTIONARY_PAGE: i64 = 2;
 const PLAIN: i64 = 0;
 pub(super) const PLAIN_DICTIONARY: i64 = 2;
 const DELTA: i64 = 5;
 pub(super) const DICTIONARY: i64 = 8;
-const SPLIT: i64 = 9;
+pub(super) const SPLIT: i64 = 9;
 /// Maximum bytes of a page before compression.
 const MAX_PAGE_BYTES: usize = 256 << 20;
 /// Maximum bytes of the page buffer that a thread keeps.

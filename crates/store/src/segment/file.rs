@@ -6,6 +6,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
     ColumnChunkMetaData, FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData,
+    SortingColumn,
 };
 use parquet::file::statistics::Statistics;
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, TypePtr};
@@ -30,6 +31,8 @@ pub(super) struct FileBuilder {
     columns: Vec<ColumnChunkMetaData>,
     /// The checksum of each column chunk.
     checksums: Vec<u32>,
+    /// The column in whose order the rows are, ascending.
+    sorted: Option<usize>,
     /// Where the packed sketches of each row group are, if it has any.
     packed: Vec<PackedPlace>,
     rows: usize,
@@ -68,9 +71,15 @@ impl FileBuilder {
             groups: Vec::new(),
             columns: Vec::new(),
             checksums: Vec::new(),
+            sorted: None,
             packed: Vec::new(),
             rows: 0,
         })
+    }
+
+    /// Notes that the rows of all row groups are in the order of a column, ascending.
+    pub(super) fn note_sorted(&mut self, column: usize) {
+        self.sorted = Some(column);
     }
 
     /// Sets the compression level of later columns.
@@ -136,6 +145,10 @@ impl FileBuilder {
             .set_ordinal(i16::try_from(self.groups.len()).unwrap_or(i16::MAX));
         if let Some(offset) = offset {
             group = group.set_file_offset(offset);
+        }
+        if let Some(column_idx) = self.sorted.and_then(|column| i32::try_from(column).ok()) {
+            let order = SortingColumn { column_idx, descending: false, nulls_first: false };
+            group = group.set_sorting_columns(Some(vec![order]));
         }
         self.groups.push(group.build()?);
         self.rows += rows;

@@ -6,7 +6,9 @@ use std::os::unix::fs::FileExt;
 use inband_model::table::{Kind, OLDEST_SCHEMA_VERSION, SCHEMA_VERSION, Shape};
 use parquet::basic::{Compression, Type as Physical};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{
+    ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
+};
 use parquet::file::statistics::Statistics;
 
 use super::checksums::{self, CHUNKS_KEY, Seal};
@@ -24,6 +26,8 @@ pub(crate) struct Footer {
     pub(super) columns: Vec<FileColumn>,
     /// The chunks of all columns, row group by row group.
     chunks: Vec<ChunkPlace>,
+    /// The column of the file in whose order the rows of each row group are, ascending; `None` if unknown.
+    pub(super) sorted: Option<usize>,
     /// The first and the last time of all rows; `None` if unknown.
     pub(super) times: Option<(i64, i64)>,
     /// Checksums of the chunks; `None` for earlier versions.
@@ -118,7 +122,14 @@ impl Footer {
             let all = (0..groups.len()).map(bounds).collect::<Option<Vec<_>>>()?;
             all.into_iter().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
         });
+        let order = |group: &RowGroupMetaData| {
+            let first = group.sorting_columns()?.first().filter(|order| !order.descending)?;
+            usize::try_from(first.column_idx).ok()
+        };
+        let mut orders = metadata.row_groups().iter().map(order);
+        let sorted = orders.next().flatten().filter(|first| orders.all(|order| order == Some(*first)));
         Ok(Self {
+            sorted,
             packed,
             times,
             groups,

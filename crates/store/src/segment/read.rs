@@ -289,7 +289,8 @@ impl SegmentReader {
             return Ok(None);
         };
         match (kind, test) {
-            (Kind::Time | Kind::Integer, ValueTest::Number(_)) | (Kind::Text, ValueTest::Text(_)) => {}
+            (Kind::Time | Kind::Integer, ValueTest::Number(_) | ValueTest::Range(..))
+            | (Kind::Text, ValueTest::Text(_)) => {}
             _ => return Ok(None),
         }
         self.with_bytes(group, place, kind, |bytes, layout| {
@@ -341,7 +342,11 @@ impl SegmentReader {
                 return Err(ParquetError::General("its checksum is wrong".into()));
             }
             let (is_optional, compression) = (about.is_optional, chunk.compression);
-            take(bytes, Layout { kind, is_optional, compression, rows, wanted: rows, picked: None })
+            let is_sorted = self.footer.sorted == Some(place);
+            take(
+                bytes,
+                Layout { kind, is_optional, is_sorted, compression, rows, wanted: rows, picked: None },
+            )
         })
     }
 

@@ -3,14 +3,16 @@
 use parquet::errors::ParquetError;
 
 use super::decode::{
-    DATA_PAGE, DICTIONARY, DICTIONARY_PAGE, Layout, PLAIN_DICTIONARY, number, text, with_plain,
+    DATA_PAGE, DICTIONARY, DICTIONARY_PAGE, Layout, PLAIN_DICTIONARY, SPLIT, number, text, with_plain,
 };
 use super::header::PageHeader;
+use super::split::sorted_split;
 use super::unpack::{Bytes, each_picked, each_run};
 use crate::history::ValueTest;
 
-/// The rows, out of `layout.picked` or all, whose value passes a test; each distinct value is tested once.
-/// `None` unless no value is missing, and they are in a dictionary and its codes in one page.
+/// The rows, out of `layout.picked` or all, whose value passes a test; each distinct value is tested once, and
+/// sorted numbers are searched. `None` unless no value is missing, and they are in a dictionary and its codes in one
+/// page, or sorted in one page.
 pub(super) fn rows_with(
     bytes: &[u8],
     layout: Layout<'_>,
@@ -21,12 +23,25 @@ pub(super) fn rows_with(
         let header = PageHeader::read(&mut bytes)?;
         Some((header, bytes.take(header.stored_bytes)?))
     };
-    let Some((dictionary, stored)) = next().filter(|(header, _)| header.page_type == DICTIONARY_PAGE) else {
+    let Some((dictionary, stored)) = next() else { return Ok(None) };
+    let is_data = dictionary.page_type == DATA_PAGE && dictionary.values == layout.rows;
+    if let (ValueTest::Range(least, greatest), None, true) =
+        (test, layout.picked, is_data && layout.is_sorted)
+        && dictionary.encoding == SPLIT
+        && !layout.is_optional
+    {
+        let search = |page: &[u8]| {
+            let rows = sorted_split(page, dictionary.values, least, greatest)?;
+            Some((u32::try_from(rows.start).ok()?..u32::try_from(rows.end).ok()?).collect())
+        };
+        return with_plain(stored, &dictionary, layout.compression, search);
+    }
+    if dictionary.page_type != DICTIONARY_PAGE {
         return Ok(None);
-    };
+    }
     let pass: Option<Vec<bool>> = with_plain(stored, &dictionary, layout.compression, |page| match test {
-        ValueTest::Number(test) => {
-            Some(page.chunks_exact(size_of::<i64>()).map(|word| test(number(word))).collect())
+        ValueTest::Number(_) | ValueTest::Range(..) => {
+            Some(page.chunks_exact(size_of::<i64>()).map(|word| test.passes(number(word))).collect())
         }
         ValueTest::Text(test) => {
             let mut bytes = Bytes(page);

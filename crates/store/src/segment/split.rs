@@ -3,6 +3,8 @@
 //! This is Parquet's BYTE_STREAM_SPLIT. In numbers without a pattern the high bytes are mostly equal, and
 //! compression gives the others the bits that they need.
 
+use std::ops::Range;
+
 /// Appends numbers.
 pub(super) fn put_split(bytes: &mut Vec<u8>, numbers: &[u64]) {
     bytes.reserve(numbers.len() * WIDTH);
@@ -43,6 +45,23 @@ pub(super) fn pick_split(bytes: &[u8], numbers: &mut Vec<i64>, count: usize, row
         i64::from_le_bytes(std::array::from_fn(byte))
     }));
     Some(())
+}
+
+/// The rows of the `count` ascending numbers in `bytes` that are from `least` to `greatest`. `None` if they are
+/// missing.
+pub(super) fn sorted_split(bytes: &[u8], count: usize, least: i64, greatest: i64) -> Option<Range<usize>> {
+    let planes = bytes.get(..count.checked_mul(WIDTH)?)?;
+    let number = |row: usize| i64::from_le_bytes(std::array::from_fn(|place| planes[place * count + row]));
+    let first = |is_before: &dyn Fn(i64) -> bool| {
+        let (mut start, mut end) = (0, count);
+        while start < end {
+            let middle = start + (end - start) / 2;
+            if is_before(number(middle)) { start = middle + 1 } else { end = middle }
+        }
+        start
+    };
+    let start = first(&|number| number < least);
+    Some(start..first(&|number| number <= greatest).max(start))
 }
 
 /// The bytes of numbers, by significance.

@@ -102,6 +102,13 @@ fn write_rows<R>(mut file: File, table: &Table<R>, rows: &[R]) -> Result<(), Par
         name if name == FLOW_MINUTES.name => FLOW_MINUTE_ROWS,
         _ => ROW_GROUP_ROWS,
     };
+    if table.name == FLOW_MINUTES.name
+        && let Some(flow) = shape.column("flow_id")
+        && let ColumnData::Integers { values, valid: None } = column_of(&table.columns[flow].cells, rows)
+        && values.is_sorted()
+    {
+        builder.note_sorted(flow);
+    }
     for rows in rows.chunks(at_once) {
         let columns = table.columns.iter().map(|column| column_of(&column.cells, rows));
         add_group(&mut builder, &mut encoder, &shape, rows.len(), columns)?;

@@ -187,7 +187,11 @@ impl<'a> Worker<'a> {
                 }
                 // Numbers that are wanted anyway are read once.
                 (None, Some(holds)) if !self.wanted.contains(&column) => {
-                    history.rows_with(chunk, column, first.0, ValueTest::Number(&holds))
+                    let test = match test {
+                        Test::Range(_, least, greatest) => ValueTest::Range(*least, *greatest),
+                        _ => ValueTest::Number(&holds),
+                    };
+                    history.rows_with(chunk, column, first.0, test)
                 }
                 _ => Some(None),
             };
