@@ -23,29 +23,26 @@ pub(super) fn rows_with(
         let header = PageHeader::read(&mut bytes)?;
         Some((header, bytes.take(header.stored_bytes)?))
     };
-    let Some((dictionary, stored)) = next() else { return Ok(None) };
-    let is_data = dictionary.page_type == DATA_PAGE && dictionary.values == layout.rows;
-    if let (ValueTest::Range(least, greatest), None, true) =
-        (test, layout.picked, is_data && layout.is_sorted)
-        && dictionary.encoding == SPLIT
-        && !layout.is_optional
-    {
+    let Some((first, stored)) = next() else { return Ok(None) };
+    let is_whole = first.page_type == DATA_PAGE && first.values == layout.rows;
+    let is_sorted = layout.is_sorted && !layout.is_optional && is_whole && first.encoding == SPLIT;
+    if let (ValueTest::Range(least, greatest), None, true) = (test, layout.picked, is_sorted) {
         let search = |page: &[u8]| {
-            let rows = sorted_split(page, dictionary.values, least, greatest)?;
+            let rows = sorted_split(page, first.values, least, greatest)?;
             Some((u32::try_from(rows.start).ok()?..u32::try_from(rows.end).ok()?).collect())
         };
-        return with_plain(stored, &dictionary, layout.compression, search);
+        return with_plain(stored, &first, layout.compression, search);
     }
-    if dictionary.page_type != DICTIONARY_PAGE {
+    if first.page_type != DICTIONARY_PAGE {
         return Ok(None);
     }
-    let pass: Option<Vec<bool>> = with_plain(stored, &dictionary, layout.compression, |page| match test {
+    let pass: Option<Vec<bool>> = with_plain(stored, &first, layout.compression, |page| match test {
         ValueTest::Number(_) | ValueTest::Range(..) => {
             Some(page.chunks_exact(size_of::<i64>()).map(|word| test.passes(number(word))).collect())
         }
         ValueTest::Text(test) => {
             let mut bytes = Bytes(page);
-            (0..dictionary.values).map(|_| Some(test(&text(&mut bytes)?))).collect()
+            (0..first.values).map(|_| Some(test(&text(&mut bytes)?))).collect()
         }
     })?;
     let Some(pass) = pass else { return Ok(None) };

@@ -1,5 +1,6 @@
 //! One thread of a question: it reads chunks, tests their rows, and aggregates groups.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::aggregate::State;
@@ -49,6 +50,17 @@ impl Read {
     }
 }
 
+/// A chunk whose rows were tested.
+struct Tested {
+    part: usize,
+    count: usize,
+    /// The rows that passed; `None`: all.
+    rows: Option<Vec<u32>>,
+    /// By column, those that were read for tests.
+    read: Vec<Option<Read>>,
+    charge: Charge,
+}
+
 /// A thread with the state of its chunk.
 pub(super) struct Worker<'a> {
     plan: &'a Plan,
@@ -75,20 +87,29 @@ impl<'a> Worker<'a> {
     /// Processes chunks until none is left.
     pub(super) fn work(mut self, ahead: &Ahead<'_>) -> Result<Part, Stop> {
         let parts = self.source.parts();
+        // The rows of one chunk are read while the disk reads those of the next ones.
+        let mut waiting: VecDeque<Tested> = VecDeque::new();
         loop {
             let part = ahead.take();
             if part >= parts {
-                return Ok(self.part);
+                break;
             }
             if self.context.budget.is_late() {
                 return Err(Stop::Late);
             }
-            self.take(part)?;
+            waiting.extend(self.test(part)?);
+            if waiting.len() > MAX_WAITING || waiting.back().is_some_and(|tested| tested.rows.is_none()) {
+                waiting.pop_front().map_or(Ok(()), |tested| self.finish(tested))?;
+            }
         }
+        for tested in waiting {
+            self.finish(tested)?;
+        }
+        Ok(self.part)
     }
 
-    /// Processes the rows of a chunk.
-    fn take(&mut self, part: usize) -> Result<(), Stop> {
+    /// Tests the rows of a chunk, and announces the columns to read; `None` if no rows passed, or a column is damaged.
+    fn test(&mut self, part: usize) -> Result<Option<Tested>, Stop> {
         let (count, width) = match self.source {
             Source::Table { shape, chunks } => (chunks[part].rows(), shape.columns.len()),
             Source::Columns { columns, rows } => {
@@ -103,18 +124,24 @@ impl<'a> Worker<'a> {
                 continue;
             }
             let Some(found) = self.tested(part, test, rows, count, &mut read, &mut charge)? else {
-                return Ok(());
+                return Ok(None);
             };
             if found.is_empty() {
-                return Ok(());
+                return Ok(None);
             }
             rows = Some(found);
         }
         if let (Source::Table { chunks, .. }, true) = (self.source, rows.is_some()) {
             chunks[part].announce(&self.wanted);
         }
-        // From here on, columns have the values of the rows that passed, one after another.
-        let mut columns: Vec<Option<Column>> = vec![None; width];
+        Ok(Some(Tested { part, count, rows, read, charge }))
+    }
+
+    /// Processes the rows that passed.
+    fn finish(&mut self, tested: Tested) -> Result<(), Stop> {
+        let Tested { part, count, rows, read, mut charge } = tested;
+        // The values of the rows that passed, one after another.
+        let mut columns: Vec<Option<Column>> = vec![None; read.len()];
         let mut kept = match self.source {
             Source::Table { chunks, .. } => chunks[part].kept_for(&self.wanted),
             Source::Columns { .. } => Kept::default(),
@@ -262,3 +289,6 @@ impl<'a> Worker<'a> {
         matches!(self.source, Source::Table { chunks, .. } if holds_for_all(&chunks[part], test))
     }
 }
+
+/// Chunks whose rows were tested and are not yet read.
+const MAX_WAITING: usize = 4;
