@@ -158,12 +158,12 @@ impl History {
                 && question.node.is_none_or(|node| nodes.get(row) == Some(node.into()))
                 && (is_of_hops(row) || dropped.get(row) == Some(1))
         };
-        let mut wanted: Vec<u32> = Vec::with_capacity(rows);
-        let mut places: Vec<u32> = Vec::with_capacity(rows);
-        for row in (0..rows).filter(|row| is_wanted(*row)) {
-            wanted.push(u32::try_from(row).ok()?);
-            places.push(part.place(nodes.get(row), interfaces.get(row))?);
+        let mut wanted: Vec<u32> = (0..u32::try_from(rows).ok()?).collect();
+        let are_all_wanted = is_within && question.node.is_none() && hop_counts.is_none();
+        if !are_all_wanted {
+            wanted.retain(|row| is_wanted(*row as usize));
         }
+        let places = part.places(&wanted, &nodes, &interfaces)?;
         if wanted.is_empty() {
             return Some(());
         }

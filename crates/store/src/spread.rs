@@ -1,6 +1,6 @@
 //! The distribution of a hop value by size, per time step.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::thread;
 
 use inband_model::FlowId;
@@ -115,25 +115,44 @@ impl History {
         let mut spread = Spread::default();
         let first = tests.first().map_or(columns.value, |(column, _)| *column);
         let ahead = Ahead::of(chunks, vec![first]);
+        // The rows of one chunk are read while the disk reads those of the next ones.
+        let mut waiting: VecDeque<(&Chunk, Vec<u32>)> = VecDeque::new();
         while let Some(chunk) = chunks.get(ahead.take()).filter(|_| !budget.is_late()) {
-            let Some(rows) = self.rows_that_are(chunk, tests).filter(|rows| !rows.is_empty()) else {
-                continue;
-            };
-            chunk.announce(&[columns.time, columns.value]);
-            let read = |column| self.rows_of_column(chunk, column, &rows);
-            let (Some(times), Some(values)) = (read(columns.time), read(columns.value)) else { continue };
-            for place in 0..rows.len() {
-                let (Some(time), Some(value)) = (times.integer(place), values.integer(place)) else {
-                    continue;
-                };
-                let time = time.cast_unsigned();
-                if (question.range.from.0..=question.range.to.0).contains(&time) {
-                    let step = (time - question.range.from.0) / question.step_ns.max(1);
-                    spread.add(u32::try_from(step).unwrap_or(u32::MAX), value.max(0).cast_unsigned(), 1);
-                }
+            if let Some(rows) = self.rows_that_are(chunk, tests).filter(|rows| !rows.is_empty()) {
+                chunk.announce(&[columns.time, columns.value]);
+                waiting.push_back((chunk, rows));
+            }
+            if waiting.len() > MAX_WAITING
+                && let Some((chunk, rows)) = waiting.pop_front()
+            {
+                self.count_rows(chunk, &rows, columns, question, &mut spread);
             }
         }
+        for (chunk, rows) in waiting {
+            self.count_rows(chunk, &rows, columns, question, &mut spread);
+        }
         spread
+    }
+
+    /// Counts some rows of a chunk, unless a column is damaged.
+    fn count_rows(
+        &self,
+        chunk: &Chunk,
+        rows: &[u32],
+        columns: &Columns,
+        question: &SpreadQuestion,
+        spread: &mut Spread,
+    ) {
+        let read = |column| self.rows_of_column(chunk, column, rows);
+        let (Some(times), Some(values)) = (read(columns.time), read(columns.value)) else { return };
+        for place in 0..rows.len() {
+            let (Some(time), Some(value)) = (times.integer(place), values.integer(place)) else { continue };
+            let time = time.cast_unsigned();
+            if (question.range.from.0..=question.range.to.0).contains(&time) {
+                let step = (time - question.range.from.0) / question.step_ns.max(1);
+                spread.add(u32::try_from(step).unwrap_or(u32::MAX), value.max(0).cast_unsigned(), 1);
+            }
+        }
     }
 
     /// The rows whose columns have these values; `None` if a column is damaged.
@@ -196,6 +215,8 @@ impl Columns {
     }
 }
 
+/// Chunks whose rows were tested and are not yet read.
+const MAX_WAITING: usize = 4;
 /// Threads that read at once.
 const WORKERS: usize = 2;
 

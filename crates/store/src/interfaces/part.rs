@@ -6,6 +6,7 @@ use crate::history::Sketches;
 use crate::mixer::Seed;
 use crate::sketch::BUCKETS;
 
+use super::columns::Numbers;
 use super::sums::{Interface, InterfaceSums};
 
 /// The counts of one thread.
@@ -27,26 +28,33 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The place of an interface; `None` if there are too many.
-    pub(super) fn place(&mut self, node: Option<u64>, interface: Option<u64>) -> Option<u32> {
+    /// The places of the interfaces in some rows; `None` if there are too many interfaces.
+    pub(super) fn places(&mut self, rows: &[u32], nodes: &Numbers, interfaces: &Numbers) -> Option<Vec<u32>> {
         let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        let key = (node.map_or(u32::MAX, small), interface.map(small));
-        if let Some(last) = self.last {
+        let mut places = Vec::with_capacity(rows.len());
+        for row in rows.iter().map(|row| *row as usize) {
+            let key = (nodes.get(row).map_or(u32::MAX, small), interfaces.get(row).map(small));
             // Most tables have the same order: the next interface is the one that came next before.
-            for near in [last, last + 1] {
-                if self.interfaces.get(near as usize) == Some(&key) {
-                    self.last = Some(near);
-                    return Some(near);
-                }
-            }
+            let is_at = |place: &u32| self.interfaces.get(*place as usize) == Some(&key);
+            let near = self.last.and_then(|last| [last + 1, last].into_iter().find(is_at));
+            let place = match near {
+                Some(near) => near,
+                None => self.place(key)?,
+            };
+            self.last = Some(place);
+            places.push(place);
         }
+        Some(places)
+    }
+
+    /// The place of an interface; `None` if there are too many.
+    pub(super) fn place(&mut self, key: Interface) -> Option<u32> {
         let next = u32::try_from(self.interfaces.len()).ok().filter(|next| *next < MAX_PLACES)?;
         let place = *self.places.entry(key).or_insert(next);
         if place == next {
             self.interfaces.push(key);
             self.sums.push(InterfaceSums::default());
         }
-        self.last = Some(place);
         Some(place)
     }
 

@@ -177,7 +177,7 @@ fn only_the_time_and_the_node_that_are_asked_for_count() {
 #[test]
 fn cells_of_one_place_and_bucket_are_put_together_and_percentiles_stay() {
     let mut part = super::Part::default();
-    let place = part.place(Some(1), Some(2)).unwrap();
+    let place = part.place((1, Some(2))).unwrap();
     part.sums[place as usize].count = super::part::MANY_CELLS as u64 + 5;
     let buckets = [7, 300].map(crate::sketch::bucket);
     let one_in_ten = |number: usize| buckets[usize::from(number.is_multiple_of(10))];
