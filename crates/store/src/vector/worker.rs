@@ -50,11 +50,13 @@ impl Read {
     }
 }
 
-/// A chunk whose rows were tested.
+/// A chunk whose rows passed the first test.
 struct Tested {
     part: usize,
     count: usize,
-    /// The rows that passed; `None`: all.
+    /// The number of tests that are done.
+    tests: usize,
+    /// The rows that passed them; `None`: all.
     rows: Option<Vec<u32>>,
     /// By column, those that were read for tests.
     read: Vec<Option<Read>>,
@@ -108,7 +110,8 @@ impl<'a> Worker<'a> {
         Ok(self.part)
     }
 
-    /// Tests the rows of a chunk, and announces the columns to read; `None` if no rows passed, or a column is damaged.
+    /// Tests the rows of a chunk with the first test that not all of them are known to pass, and announces the
+    /// columns to read; `None` if no rows passed, or the column is damaged.
     fn test(&mut self, part: usize) -> Result<Option<Tested>, Stop> {
         let (count, width) = match self.source {
             Source::Table { shape, chunks } => (chunks[part].rows(), shape.columns.len()),
@@ -116,30 +119,46 @@ impl<'a> Worker<'a> {
                 ((rows - part * ROWS_AT_ONCE).min(ROWS_AT_ONCE), columns.len())
             }
         };
-        let mut read: Vec<Option<Read>> = (0..width).map(|_| None).collect();
-        let mut charge = Charge::new(self.context.budget);
-        let mut rows: Option<Vec<u32>> = None;
-        for test in &self.plan.tests {
-            if self.holds_for_all(part, test) {
-                continue;
-            }
-            let Some(found) = self.tested(part, test, rows, count, &mut read, &mut charge)? else {
-                return Ok(None);
-            };
-            if found.is_empty() {
-                return Ok(None);
-            }
-            rows = Some(found);
+        let read = (0..width).map(|_| None).collect();
+        let charge = Charge::new(self.context.budget);
+        let mut tested = Tested { part, count, tests: 0, rows: None, read, charge };
+        if !self.test_rows(&mut tested, 1)? {
+            return Ok(None);
         }
-        if let (Source::Table { chunks, .. }, true) = (self.source, rows.is_some()) {
-            chunks[part].announce(&self.wanted);
+        if let (Source::Table { chunks, .. }, true) = (self.source, tested.rows.is_some()) {
+            let of_tests = self.plan.tests[tested.tests..].iter().map(Test::column);
+            let columns: Vec<usize> = of_tests.chain(self.wanted.iter().copied()).collect();
+            chunks[part].announce(&columns);
         }
-        Ok(Some(Tested { part, count, rows, read, charge }))
+        Ok(Some(tested))
     }
 
-    /// Processes the rows that passed.
-    fn finish(&mut self, tested: Tested) -> Result<(), Stop> {
-        let Tested { part, count, rows, read, mut charge } = tested;
+    /// Tests rows with at most `most` further tests, besides those that all rows are known to pass; `false` if no rows
+    /// passed, or a column is damaged.
+    fn test_rows(&mut self, tested: &mut Tested, most: usize) -> Result<bool, Stop> {
+        let mut left = most;
+        while let Some(test) = self.plan.tests.get(tested.tests).filter(|_| left > 0) {
+            tested.tests += 1;
+            if self.holds_for_all(tested.part, test) {
+                continue;
+            }
+            left -= 1;
+            let rows = tested.rows.take();
+            let (read, charge) = (&mut tested.read, &mut tested.charge);
+            tested.rows = self.tested(tested.part, test, rows, tested.count, read, charge)?;
+            if tested.rows.as_ref().is_none_or(Vec::is_empty) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Processes the rows that pass all tests.
+    fn finish(&mut self, mut tested: Tested) -> Result<(), Stop> {
+        if !self.test_rows(&mut tested, usize::MAX)? {
+            return Ok(());
+        }
+        let Tested { part, count, rows, read, mut charge, .. } = tested;
         // The values of the rows that passed, one after another.
         let mut columns: Vec<Option<Column>> = vec![None; read.len()];
         let mut kept = match self.source {
