@@ -21,6 +21,8 @@ pub(super) enum State {
     Greatest(Vec<Option<i64>>),
     /// All values per group, and their total number.
     Values(Vec<Vec<i64>>, usize),
+    /// A quantile of the values that the aggregate in this place has.
+    Same(usize),
 }
 
 /// The results of all groups.
@@ -31,7 +33,21 @@ pub(super) enum Outcome {
 }
 
 impl State {
-    pub(super) fn of(aggregate: &Aggregate) -> Self {
+    /// The states of the aggregates of a question, each in its place.
+    pub(super) fn of_all<'a>(aggregates: impl Iterator<Item = &'a Aggregate> + Clone) -> Vec<Self> {
+        let earlier = |place: usize, of: &Aggregate| {
+            let is_same = |one: &Aggregate| match (one, of) {
+                (Aggregate::Quantile(one, _), Aggregate::Quantile(other, _)) => one == other,
+                _ => false,
+            };
+            aggregates.clone().take(place).position(is_same)
+        };
+        let state =
+            |(place, of): (usize, &Aggregate)| earlier(place, of).map_or_else(|| Self::of(of), Self::Same);
+        aggregates.clone().enumerate().map(state).collect()
+    }
+
+    fn of(aggregate: &Aggregate) -> Self {
         match aggregate {
             Aggregate::Rows => Self::Rows(Vec::new()),
             Aggregate::Count(_) => Self::Count(Vec::new()),
@@ -49,6 +65,9 @@ impl State {
     /// A sum overflows.
     pub(super) fn add(&mut self, of: &[u32], column: Option<&Column>, groups: usize) -> Result<(), Stop> {
         self.make_room(groups);
+        if let Self::Same(_) = self {
+            return Ok(());
+        }
         if let Self::Rows(counts) = self {
             of.iter().for_each(|group| counts[*group as usize] += 1);
             return Ok(());
@@ -65,7 +84,7 @@ impl State {
 
     fn add_values(&mut self, values: impl Iterator<Item = (usize, i64)>) -> Result<(), Stop> {
         match self {
-            Self::Rows(_) => {}
+            Self::Rows(_) | Self::Same(_) => {}
             Self::Count(counts) => values.for_each(|(group, _)| counts[group] += 1),
             Self::Distinct(known, counts) => {
                 for (group, value) in values {
@@ -137,6 +156,7 @@ impl State {
                     }
                 }
             }
+            (Self::Same(_), Self::Same(_)) => {}
             _ => return Err(Stop::GiveUp),
         }
         Ok(())
@@ -157,6 +177,7 @@ impl State {
             (Self::Sum(sums), _) => sums.iter().map(|(sum, count)| (*count > 0).then_some(*sum)).collect(),
             (Self::Least(values) | Self::Greatest(values), _) => values.clone(),
             (Self::Values(values, _), _) => vec![None; values.len()],
+            (Self::Same(_), _) => vec![None; groups],
         };
         Outcome::Numbers(numbers)
     }
@@ -170,6 +191,7 @@ impl State {
             Self::Least(values) | Self::Greatest(values) => values.capacity() * 16,
             // Vectors grow to twice the size that they need.
             Self::Values(values, count) => values.capacity() * 24 + count * 16,
+            Self::Same(_) => 0,
         }
     }
 
@@ -179,6 +201,7 @@ impl State {
             Self::Sum(sums) => sums.resize(groups, (0, 0)),
             Self::Least(values) | Self::Greatest(values) => values.resize(groups, None),
             Self::Values(values, _) => values.resize_with(groups, Vec::new),
+            Self::Same(_) => {}
         }
     }
 }

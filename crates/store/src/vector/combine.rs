@@ -42,6 +42,10 @@ pub(super) fn grouped(
         })
         .collect();
     for (place, aggregate) in aggregates.iter().enumerate() {
+        let place = match all.states[place] {
+            State::Same(first) => first,
+            _ => place,
+        };
         columns.push(match all.states[place].outcome(aggregate, rows) {
             Outcome::Fractions(fractions) => SlotColumn::Fractions(fractions),
             Outcome::Numbers(numbers) => {

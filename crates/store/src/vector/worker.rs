@@ -79,7 +79,7 @@ pub(super) struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     pub(super) fn new(plan: &'a Plan, context: &'a Context<'a>, source: &'a Source<'a>) -> Self {
-        let states = plan.aggregates.iter().flatten().map(State::of).collect();
+        let states = State::of_all(plan.aggregates.iter().flatten());
         let charge = Charge::new(context.budget);
         let part = Part { groups: Groups::new(plan.keys.len()), states, lists: Vec::new(), charge };
         let (wanted, met) = (wanted(plan), Met::none_of(&context.words));
