@@ -212,8 +212,8 @@ impl History {
         }
     }
 
-    /// The packed sketches of a column; `None` if it has none, or, with a note, if they are damaged. Its texts are
-    /// the same sketches.
+    /// The packed sketches of a column; `None` if it has none, or, with a note, if they are damaged. Its
+    /// texts are the same sketches.
     fn packed_sketches(&self, chunk: &Chunk, column: usize) -> Option<PackedSketches> {
         chunk.packed_sketches(column).unwrap_or_else(|error| {
             // An error of the system occurs again when the texts are read.

@@ -13,8 +13,8 @@ use crate::layout::{self, SegmentFile};
 /// The segments of each table, in the order of `shapes`.
 pub(crate) type Tables = Arc<Vec<Vec<SegmentFile>>>;
 
-/// The last listing, which is used until the store has written further segments, for at most [`MAX_AGE`]: a store
-/// may have a hundred thousand of them.
+/// The last listing, which is used until the store has written further segments, for at most [`MAX_AGE`]: a
+/// store may have a hundred thousand of them.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     /// How often segments were added.
@@ -48,8 +48,8 @@ impl Listing {
         Ok(tables)
     }
 
-    /// Notes that all segments of a log are in place, before the log is removed: a question that does not find the
-    /// log finds its segments.
+    /// Notes that all segments of a log are in place, before the log is removed: a question that does not
+    /// find the log finds its segments.
     pub(crate) fn note_addition(&self) {
         self.additions.fetch_add(1, Ordering::SeqCst);
     }

@@ -106,7 +106,8 @@ fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
     Ok(packed)
 }
 
-/// Bytes in DEFLATE's format: the end of the data, or a part that ends at a whole byte and that others follow.
+/// Bytes in DEFLATE's format: the end of the data, or a part that ends at a whole byte and that others
+/// follow.
 fn deflated(bytes: &[u8], is_last: bool) -> io::Result<Vec<u8>> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes)?;

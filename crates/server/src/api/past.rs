@@ -183,8 +183,8 @@ fn take(
     for rows in rows.chunk_by(|a, b| a.first() == b.first()) {
         let may_be = |row: &&Vec<Cell>| may_be_about(row, filter);
         let mut events: Vec<Event> = rows.iter().filter(may_be).filter_map(|row| event(row)).collect();
-        // In the order of pages. The end contains all that the beginning does, also where both are of the same
-        // time.
+        // In the order of pages. The end contains all that the beginning does, also where both are of the
+        // same time.
         events.sort_by_cached_key(|event| (Reverse(event.id()), event.phase != Phase::End));
         for event in events {
             let id = event.id();

@@ -29,8 +29,8 @@ pub(super) struct Layout<'a> {
     pub(super) rows: usize,
     /// The number of first rows to read.
     pub(super) wanted: usize,
-    /// The only rows among these to read, in ascending order: the values are theirs, one after another. `None`:
-    /// all.
+    /// The only rows among these to read, in ascending order: the values are theirs, one after another.
+    /// `None`: all.
     pub(super) picked: Option<&'a [u32]>,
 }
 

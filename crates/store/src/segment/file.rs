@@ -157,9 +157,7 @@ impl FileBuilder {
 
     /// Adds the packed sketches of the last row group.
     pub(super) fn add_packed(&mut self, plain: &[u8]) -> Result<(), ParquetError> {
-        self.page.clear();
-        self.page.reserve(zstd::zstd_safe::compress_bound(plain.len()));
-        self.compressor.compress_to_buffer(plain, &mut self.page)?;
+        self.compress_page(plain)?;
         self.packed.push(PackedPlace {
             start: self.bytes.len() as u64,
             stored: self.page.len(),
@@ -195,11 +193,17 @@ impl FileBuilder {
             if plain.is_empty() {
                 continue;
             }
-            self.page.clear();
-            self.page.reserve(zstd::zstd_safe::compress_bound(plain.len()));
-            self.compressor.compress_to_buffer(plain.as_slice(), &mut self.page)?;
+            self.compress_page(plain)?;
             self.compressed.extend_from_slice(&self.page);
         }
+        Ok(())
+    }
+
+    /// Compresses one page.
+    fn compress_page(&mut self, plain: &[u8]) -> Result<(), ParquetError> {
+        self.page.clear();
+        self.page.reserve(zstd::zstd_safe::compress_bound(plain.len()));
+        self.compressor.compress_to_buffer(plain, &mut self.page)?;
         Ok(())
     }
 }

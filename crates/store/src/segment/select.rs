@@ -10,9 +10,9 @@ use super::split::sorted_split;
 use super::unpack::{Bytes, each_picked, each_run};
 use crate::history::ValueTest;
 
-/// The rows, out of `layout.picked` or all, whose value passes a test; each distinct value is tested once, and
-/// sorted numbers are searched. `None` unless no value is missing, and they are in a dictionary and its codes in one
-/// page, or sorted in one page.
+/// The rows, out of `layout.picked` or all, whose value passes a test; each distinct value is tested once,
+/// and sorted numbers are searched. `None` unless no value is missing, and they are in a dictionary and its
+/// codes in one page, or sorted in one page.
 pub(super) fn rows_with(
     bytes: &[u8],
     layout: Layout<'_>,

@@ -33,35 +33,36 @@ pub(super) fn take_split(bytes: &[u8], numbers: &mut Vec<i64>, count: usize, wan
     Some(())
 }
 
-/// Appends those of the `count` numbers in `bytes` that are in `rows`, in ascending order, to `numbers`. `None`
-/// if they are missing.
+/// Appends those of the `count` numbers in `bytes` that are in `rows`, in ascending order, to `numbers`.
+/// `None` if they are missing.
 pub(super) fn pick_split(bytes: &[u8], numbers: &mut Vec<i64>, count: usize, rows: &[u32]) -> Option<()> {
     let planes = bytes.get(..count.checked_mul(WIDTH)?)?;
     if rows.last().is_some_and(|last| *last as usize >= count) {
         return None;
     }
-    numbers.extend(rows.iter().map(|row| {
-        let byte = |place: usize| planes[place * count + *row as usize];
-        i64::from_le_bytes(std::array::from_fn(byte))
-    }));
+    numbers.extend(rows.iter().map(|row| number_at(planes, count, *row as usize)));
     Some(())
 }
 
-/// The rows of the `count` ascending numbers in `bytes` that are from `least` to `greatest`. `None` if they are
-/// missing.
+/// The rows of the `count` ascending numbers in `bytes` that are from `least` to `greatest`. `None` if they
+/// are missing.
 pub(super) fn sorted_split(bytes: &[u8], count: usize, least: i64, greatest: i64) -> Option<Range<usize>> {
     let planes = bytes.get(..count.checked_mul(WIDTH)?)?;
-    let number = |row: usize| i64::from_le_bytes(std::array::from_fn(|place| planes[place * count + row]));
     let first = |is_before: &dyn Fn(i64) -> bool| {
         let (mut start, mut end) = (0, count);
         while start < end {
             let middle = start + (end - start) / 2;
-            if is_before(number(middle)) { start = middle + 1 } else { end = middle }
+            if is_before(number_at(planes, count, middle)) { start = middle + 1 } else { end = middle }
         }
         start
     };
     let start = first(&|number| number < least);
     Some(start..first(&|number| number <= greatest).max(start))
+}
+
+/// The number in a row, out of the `count` numbers in `planes`.
+fn number_at(planes: &[u8], count: usize, row: usize) -> i64 {
+    i64::from_le_bytes(std::array::from_fn(|place| planes[place * count + row]))
 }
 
 /// The bytes of numbers, by significance.

@@ -164,8 +164,8 @@ pub(crate) fn column_of<R>(cells: &Cells<R>, rows: &[R]) -> ColumnData {
 /// Tables whose rows are ordered by node or flow, and their rows per row group.
 const BY_PLACE: [&str; 3] = [MINUTES.name, HOURS.name, PATHS.name];
 pub(crate) const BY_PLACE_ROWS: usize = 2_048;
-/// Minutes of flows are ordered by flow: a question about one flow reads one row group of each segment, and one
-/// about all flows few.
+/// Minutes of flows are ordered by flow: a question about one flow reads one row group of each segment, and
+/// one about all flows few.
 const FLOW_MINUTE_ROWS: usize = 8_192;
 /// Tables whose rows contain long texts, and their rows per row group.
 const LONG: [&str; 3] = [EVENTS.name, REPORTS.name, BURSTS.name];

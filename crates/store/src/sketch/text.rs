@@ -62,8 +62,8 @@ fn take_number(bytes: &mut &[u8], end: u8) -> Option<u64> {
     (is_ended && length > 0).then_some(number)
 }
 
-/// Passes each bucket of a sketch's text to `take`, with its count, until it returns `None`. `None` then, and for
-/// a text that is not that of a sketch.
+/// Passes each bucket of a sketch's text to `take`, with its count, until it returns `None`. `None` then, and
+/// for a text that is not that of a sketch.
 pub(super) fn each_pair(text: &str, mut take: impl FnMut(u32, u64) -> Option<()>) -> Option<()> {
     text.split_ascii_whitespace().try_for_each(|pair| {
         let (bucket, count) = pair_of(pair)?;

@@ -66,8 +66,8 @@ pub(super) fn end(rows: Option<&[u32]>, count: usize) -> usize {
     rows.map_or(count, |rows| rows.last().map_or(0, |last| *last as usize + 1))
 }
 
-/// The rows that pass a test, out of those that passed the previous ones, of which the column has the values; of
-/// all if none are given.
+/// The rows that pass a test, out of those that passed the previous ones, of which the column has the values;
+/// of all if none are given.
 pub(super) fn passing(test: &Test, column: &Column, rows: Option<Vec<u32>>, words: &Words) -> Vec<u32> {
     match test {
         Test::Range(_, least, greatest) => kept(column, rows, |value| (*least..=*greatest).contains(&value)),

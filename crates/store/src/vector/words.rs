@@ -17,8 +17,8 @@ pub(super) struct Words(Mutex<Numbered>);
 /// All texts of a question other than addresses, in order of their numbers; no text is added meanwhile.
 pub(super) struct AllTexts<'a>(MutexGuard<'a, Numbered>);
 
-/// The texts that one thread has encountered, so that it asks for the shared number of each only once; without
-/// long ones, which rarely come twice.
+/// The texts that one thread has encountered, so that it asks for the shared number of each only once;
+/// without long ones, which rarely come twice.
 #[derive(Debug)]
 pub(super) struct Met {
     own: Numbered,

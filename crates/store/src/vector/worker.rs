@@ -110,8 +110,8 @@ impl<'a> Worker<'a> {
         Ok(self.part)
     }
 
-    /// Tests the rows of a chunk with the first test that not all of them are known to pass, and announces the
-    /// columns to read; `None` if no rows passed, or the column is damaged.
+    /// Tests the rows of a chunk with the first test that not all of them are known to pass, and announces
+    /// the columns to read; `None` if no rows passed, or the column is damaged.
     fn test(&mut self, part: usize) -> Result<Option<Tested>, Stop> {
         let (count, width) = match self.source {
             Source::Table { shape, chunks } => (chunks[part].rows(), shape.columns.len()),
@@ -126,15 +126,15 @@ impl<'a> Worker<'a> {
             return Ok(None);
         }
         if let (Source::Table { chunks, .. }, true) = (self.source, tested.rows.is_some()) {
-            let of_tests = self.plan.tests[tested.tests..].iter().map(Test::column);
-            let columns: Vec<usize> = of_tests.chain(self.wanted.iter().copied()).collect();
+            let tests = self.plan.tests[tested.tests..].iter().filter(|test| !self.holds_for_all(part, test));
+            let columns: Vec<usize> = tests.map(Test::column).chain(self.wanted.iter().copied()).collect();
             chunks[part].announce(&columns);
         }
         Ok(Some(tested))
     }
 
-    /// Tests rows with at most `most` further tests, besides those that all rows are known to pass; `false` if no rows
-    /// passed, or a column is damaged.
+    /// Tests rows with at most `most` further tests, besides those that all rows are known to pass; `false`
+    /// if no rows passed, or a column is damaged.
     fn test_rows(&mut self, tested: &mut Tested, most: usize) -> Result<bool, Stop> {
         let mut left = most;
         while let Some(test) = self.plan.tests.get(tested.tests).filter(|_| left > 0) {
@@ -271,8 +271,8 @@ impl<'a> Worker<'a> {
         Ok(Some(passing(test, &values, rows, &self.context.words)))
     }
 
-    /// The values of a column in some rows of a chunk, one after another, or in all of its `count` rows; `None` if
-    /// it is damaged.
+    /// The values of a column in some rows of a chunk, one after another, or in all of its `count` rows;
+    /// `None` if it is damaged.
     fn read(
         &mut self,
         part: usize,
