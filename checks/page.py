@@ -221,6 +221,17 @@ def usable(demo, browser, events, width, scheme):
             over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
             assert over <= 0, (view, 320, over)
             page.set_viewport_size({"width": width, "height": 900})
+
+    # Datagrams that are evidence of several events.
+    def of_many_events(route):
+        body = (answer := route.fetch()).json()
+        body["reports"]["events"] = [[events["queue-congestion"]["id"]] * 3 for _ in body["reports"]["events"]]
+        route.fulfill(response=answer, body=json.dumps(body))
+
+    page.route("**/api/v1/reports?**", of_many_events)
+    open_view(page, demo.url + "/reports")
+    page.locator("td a + a + a").first.wait_for()
+    looked_at_by_axe(page, ("reports of many events", width, scheme))
     page.route("**/api/v1/flows/search?**", lambda route: route.fulfill(status=500, body="{}"))
     page.goto(demo.url + "/flows")
     page.get_by_role("alert").wait_for(timeout=20_000)
@@ -228,7 +239,7 @@ def usable(demo, browser, events, width, scheme):
     page.unroute_all(behavior="ignoreErrors")
     page.context.close()
     browser.wrong[:] = [one for one in browser.wrong if "status of 500" not in one]
-    return len(views) + 1, "pictures without a fault"
+    return len(views) + 2, "pictures without a fault"
 
 
 FILLS = """all => all.map(one => ["text", "rect"].map(part => getComputedStyle(one.querySelector(part)).fill))"""

@@ -1,8 +1,9 @@
 //! Every check of the workspace, in one list.
 
+use std::io::{BufRead, BufReader};
 use std::num::NonZero;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -69,18 +70,19 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     for step in tests {
         take(step, root, arguments, &mut failed);
     }
-    ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
+    ensure!(failed.is_empty(), "failed: {}", failed.join("; "));
     Ok(())
 }
 
-/// Runs one check and returns its line of the summary.
-fn take(step: &Step, root: &Path, arguments: &Arguments, failed: &mut Vec<&'static str>) -> String {
+/// Runs one check and returns its line of the summary. Its error is added to `failed`.
+fn take(step: &Step, root: &Path, arguments: &Arguments, failed: &mut Vec<String>) -> String {
     eprintln!("== {}", step.name);
     let started = Instant::now();
     let outcome = (step.run)(root, arguments);
     if let Err(error) = &outcome {
-        eprintln!("{}: {error:#}", step.name);
-        failed.push(step.name);
+        let error = format!("{}: {error:#}", step.name);
+        eprintln!("{error}");
+        failed.push(error);
     }
     summary_line(step.name, outcome.is_ok(), started.elapsed())
 }
@@ -106,10 +108,26 @@ fn clippy(root: &Path, arguments: &Arguments) -> Result<()> {
 }
 
 /// Runs the external checks of the program that the tests use too.
+///
+/// # Errors
+/// One of them fails; the message has the lines that say so.
 fn outside(root: &Path, arguments: &Arguments) -> Result<()> {
     let mut command = Command::new("checks/run");
+    command.current_dir(root).stdout(Stdio::piped());
     command.env("FEATURES", arguments.features.as_deref().unwrap_or_default());
-    finish(command.current_dir(root))
+    let mut child = command.spawn().context("cannot start checks/run")?;
+    let mut failures = String::new();
+    for line in child.stdout.take().map(BufReader::new).into_iter().flat_map(|output| output.split(b'\n')) {
+        let line = line.context("cannot read the output of checks/run")?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        if line.contains("FAILED") {
+            failures = failures + "\n" + &line;
+        }
+    }
+    let status = child.wait().context("cannot wait for checks/run")?;
+    ensure!(status.success(), "checks/run: {status}{failures}");
+    Ok(())
 }
 
 /// Runs the tests. The property tests draw the same cases whenever the same tree is tested, and other cases
