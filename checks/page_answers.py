@@ -283,6 +283,46 @@ def queues_without_an_id_are_found(demo, browser, events):
     return 3, "views of queues"
 
 
+def late_reports_are_found(demo, browser, _events):
+    """A flow in a queue leads to its packets, though their reports arrived after the range; a range that has just ended is asked for again."""
+    until = time.time_ns() - 3 * 10**9
+    columns = ["time", "egress_timestamp", "flow_id"]
+    place = f"node_id = 1 AND egress_interface = 2 AND queue_id = 0 AND time >= {until - 2 * 10**9} AND time < {until}"
+    rows = [dict(zip(columns, map(int, row), strict=True)) for row in sql(demo, f"SELECT {', '.join(columns)} FROM observations WHERE {place} AND flow_id IS NOT NULL")]
+
+    half = 10_000
+
+    def place(row):
+        """The place of a report on the axis, if all reports of its flow arrive outside of a range around it."""
+        delay = lambda since: min(one["time"] - one["egress_timestamp"] for one in rows if since <= one["time"] < since + 5 * 10**8)  # noqa: E731
+        ahead = delay(row["time"] - 10**8)
+        at = row["egress_timestamp"] + ahead
+        same = [one for one in rows if one["flow_id"] == row["flow_id"] and at - half <= one["time"] < at + half]
+        return None if same or ahead != delay(at - half) else at
+
+    middle = (row for row in rows if until - 18 * 10**8 < row["time"] < until - 8 * 10**8)
+    at, flow = next((at, row["flow_id"]) for row in middle if (at := place(row)))
+    page = browser.page()
+    open_view(page, f"{demo.url}/queue/1/2/0?at={at}&span={2 * half}ns")
+    flows = page.get_by_role("table", name="Flows in the queue")
+    flows.locator(f"a[href*='/flow/{flow}']").click()
+    page.get_by_role("table", name=re.compile("Path of the packet")).wait_for()
+
+    def packets():
+        found = re.search(r"of ([\d,]+) reported packet", page.inner_text("main"))
+        return int(found[1].replace(",", "")) if found else 0
+
+    open_view(page, f"{demo.url}/queue/1/2/0?at={time.time_ns()}&span=4s")
+    first = packets()
+    for _ in range(40):
+        if packets() > first:
+            break
+        page.wait_for_timeout(500)
+    assert packets() > first, first
+    page.context.close()
+    return 2, "ranges whose reports arrived after them"
+
+
 def the_present_is_asked_for(demo, browser, _events):
     """A tab that comes back asks at once; a stream whose connection never answers counts as cut off."""
     page = browser.page()
@@ -456,6 +496,7 @@ CHECKS = [
     the_depths_of_a_day_are_whole,
     groups_have_units,
     queues_without_an_id_are_found,
+    late_reports_are_found,
     the_present_is_asked_for,
     losses_are_counted_once,
     a_map_of_the_past_is_of_the_past,

@@ -1444,13 +1444,14 @@ function Empty({ children }) {
 }
 
 // src/packets.ts
+var KEY = "time, reporter, hw_id, sequence, report_index";
 var packetTime = (name) => /^(\d{1,10}-){4}\d{1,19}$/.test(name) ? BigInt(name.slice(name.lastIndexOf("-") + 1)) : void 0;
 var packetName = (packet) => [packet.reporter, packet.hw_id, packet.sequence, packet.report_index, packet.time].join("-");
 var within = (id, from, to) => `flow_id = ${id} AND time >= ${from} AND time < ${to}`;
 function packetsOf(id, from, to, order, signal) {
   const by2 = order === "time" ? "time DESC" : "total DESC, time DESC";
   return sql(
-    `SELECT time, reporter, hw_id, sequence, report_index, count(*) AS hops, max(hop_count) AS hop_count, sum(hop_latency) AS total, max(hop_latency) AS longest, max(dropped) AS dropped FROM observations WHERE ${within(id, from, to)} GROUP BY time, reporter, hw_id, sequence, report_index ORDER BY ${by2} LIMIT 60`,
+    `SELECT ${KEY}, count(*) AS hops, max(hop_count) AS hop_count, sum(hop_latency) AS total, max(hop_latency) AS longest, max(dropped) AS dropped FROM observations WHERE ${within(id, from, to)} GROUP BY ${KEY} ORDER BY ${by2} LIMIT 60`,
     signal
   );
 }
@@ -1606,9 +1607,10 @@ function range() {
   const to = now();
   return { isLive: true, from: to - span, to, span };
 }
+var SETTLING = 10n * SECOND;
 function timeAsked(every = 5e3) {
   const { isLive, from, to, span } = range();
-  return isLive ? [`live ${span} ${ahead.value}`, every] : [`${from} ${to}`, void 0];
+  return isLive ? [`live ${span} ${ahead.value}`, every] : [`${from} ${to}`, to + SETTLING > now() ? every : void 0];
 }
 var around = (at, span) => ({ at: at.toString(), span: writeSpan(span), live: void 0 });
 function freeze() {
@@ -2194,6 +2196,7 @@ function Time({ at }) {
 function FlowLink({ flow, id, params }) {
   return a4("a", { class: "mono", href: href("/flow/" + (id ?? flowAddress(flow)), params), children: flowText(flow) });
 }
+var LastDay = ({ of }) => a4("a", { href: href(of, { live: "1d" }), children: "Show the last day" });
 function OnlyPresent({ what }) {
   return range().isLive ? null : a4("p", { class: "notice", children: [
     what,
@@ -2371,7 +2374,7 @@ function List({ all, isFiltered }) {
   if (!all.length) {
     return a4(Empty, { children: [
       isFiltered ? "No events of this kind and severity in this time range. " : "No events in this time range. ",
-      isFiltered ? a4("button", { onClick: () => set({ kind: void 0, severity: void 0 }), children: "Show all kinds" }) : a4("a", { href: href("/events", { live: "1d" }), children: "Show the last day" })
+      isFiltered ? a4("button", { onClick: () => set({ kind: void 0, severity: void 0 }), children: "Show all kinds" }) : a4(LastDay, { of: "/events" })
     ] });
   }
   const active = all.filter((event) => event.phase === "begin").length;
@@ -2422,7 +2425,7 @@ function List2({ groups: groups3 }) {
     return a4(Empty, { children: [
       "No drops reported in this time range. Nodes report drops only if asked to.",
       " ",
-      a4("a", { href: href("/drops", { live: "1d" }), children: "Show the last day" })
+      a4(LastDay, { of: "/drops" })
     ] });
   }
   const caption = `${plural(groups3.length, "cause")}, most packets first. Nodes report a flow's drops at intervals, so counts are minimums.`;
@@ -8432,7 +8435,7 @@ function Quiet({ found: { from, end }, counts }) {
     a4(Empty, { children: [
       from >= end ? "It has not begun." : quiet,
       " ",
-      a4("a", { href: href("/", { live: "1d" }), children: "Show the last day" }),
+      a4(LastDay, { of: "/" }),
       !totals.value?.received && a4($, { children: [
         ", or send reports to this collector: ",
         a4("code", { children: "inband demo --report-to ADDRESS:32766" })
@@ -8692,7 +8695,7 @@ var LATE = 500000000n;
 async function samples(node2, port2, queue, from, to, signal) {
   const is = (column, value) => /^\d{1,5}$/.test(value) ? `${column} = ${value}` : `${column} IS NULL`;
   const one = queue ? `AND ${is("queue_id", queue)}` : "";
-  const text = `SELECT time, egress_timestamp, queue_id, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} ${one} AND (queue_occupancy IS NOT NULL OR hop_latency IS NOT NULL) ORDER BY time LIMIT ${MOST5}`;
+  const text = `SELECT ${KEY}, egress_timestamp, queue_id, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} ${one} AND (queue_occupancy IS NOT NULL OR hop_latency IS NOT NULL) ORDER BY time LIMIT ${MOST5}`;
   const [rows, events, culprits] = await Promise.all([
     sql(text, signal),
     ask(`events?limit=200&kind=queue-congestion&node=${node2}&from=${from}&to=${to}`, { signal }),
@@ -8984,7 +8987,7 @@ function List5({ rows, congested, depths }) {
   useCopy(() => rows.map((row) => `${queueName(row)}  ${depthOf(row.node_id, row.depth)}  ${duration(row.longest)}`).join("\n"));
   if (!rows.length) return a4(Empty, { children: [
     "No queues reported in this time range. ",
-    a4("a", { href: href("/queues", { live: "1d" }), children: "Show the last day" })
+    a4(LastDay, { of: "/queues" })
   ] });
   const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
   const caption = `${plural(rows.length, "queue")}, largest reported depth first, in whole minutes`;
@@ -9083,7 +9086,8 @@ function Shown3({ node: node2, found: found2, isLive }) {
     ] });
   }
   const isBusy = flows.some(({ longest }) => (longest ?? 0) > (thresholds.value?.trigger_latency ?? 1e6));
-  const toFlow = ({ id }) => id ? href("/flow/" + id) : void 0;
+  const seen = isLive ? {} : around((from + to + LATE) / 2n, to - from + LATE);
+  const toFlow = ({ id }) => id ? href("/flow/" + id, seen) : void 0;
   const keyOf2 = ({ row }) => packetName(row);
   const toPacket = ({ row }) => packetAddress(row);
   const waited = [...all].sort((a5, b3) => (b3.latency ?? -1) - (a5.latency ?? -1)).slice(0, 15);
@@ -9125,7 +9129,7 @@ function Shown3({ node: node2, found: found2, isLive }) {
     a4(Announced, { found: found2 }),
     a4(Table, { caption: "Flows in the queue, by reports", rows: flows.slice(0, 20), open: toFlow, columns: [
       { name: "Colour", cell: (flow) => a4(Swatch, { at: flows.indexOf(flow) }) },
-      { name: "Flow", cell: (flow) => flow.flow ? a4(FlowLink, { flow: flow.flow, id: flow.id }) : "unknown" },
+      { name: "Flow", cell: (flow) => flow.flow ? a4(FlowLink, { flow: flow.flow, id: flow.id, params: seen }) : "unknown" },
       { name: "Share of reports", isNumber: true, cell: (flow) => permille(flow.share) },
       { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
       { name: "Median wait", isNumber: true, cell: (flow) => duration(flow.median) },
@@ -9434,7 +9438,7 @@ function Kept2({ list }) {
         ")"
       ] }) : "",
       " and those that are evidence of an event. ",
-      a4("a", { href: href("/reports", { live: "1d" }), children: "Show the last day" })
+      a4(LastDay, { of: "/reports" })
     ] });
   }
   const caption = `${plural(rows.length, "datagram")}${list.next ? " (there are more)" : ""}, latest first`;

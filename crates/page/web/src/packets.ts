@@ -3,6 +3,9 @@
 import { ask, sql } from "./api";
 import type { Nanos } from "./time";
 
+/** The columns that tell reports on packets apart. */
+export const KEY = "time, reporter, hw_id, sequence, report_index";
+
 /** One report on a packet: its identity and its totals. */
 export interface Packet {
   time: Nanos;
@@ -59,9 +62,9 @@ export const within = (id: string, from: Nanos, to: Nanos) =>
 export function packetsOf(id: string, from: Nanos, to: Nanos, order: string, signal: AbortSignal): Promise<Packet[]> {
   const by = order === "time" ? "time DESC" : "total DESC, time DESC";
   return sql(
-    `SELECT time, reporter, hw_id, sequence, report_index, count(*) AS hops, max(hop_count) AS hop_count, sum(hop_latency) AS total, ` +
+    `SELECT ${KEY}, count(*) AS hops, max(hop_count) AS hop_count, sum(hop_latency) AS total, ` +
       `max(hop_latency) AS longest, max(dropped) AS dropped FROM observations WHERE ${within(id, from, to)} ` +
-      `GROUP BY time, reporter, hw_id, sequence, report_index ORDER BY ${by} LIMIT 60`,
+      `GROUP BY ${KEY} ORDER BY ${by} LIMIT 60`,
     signal,
   ) as Promise<any>;
 }

@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { address, set } from "./address";
 import { ahead, now } from "./api";
-import { MINUTE, type Nanos, parseSpan, writeSpan } from "./time";
+import { MINUTE, type Nanos, SECOND, parseSpan, writeSpan } from "./time";
 
 export interface Range {
   isLive: boolean;
@@ -40,13 +40,16 @@ export function range(): Range {
   return { isLive: true, from: to - span, to, span };
 }
 
+/** Reports of a time may still arrive and be stored until this long after it. */
+const SETTLING = 10n * SECOND;
+
 /**
- * The time range as the key of a request, and the interval of requests in milliseconds while live.
+ * The time range as the key of a request, and the interval of requests in milliseconds while its answer can change.
  * An answer for another time, because the collector's was not known yet, is of another key.
  */
 export function timeAsked(every = 5_000): [string, number | undefined] {
   const { isLive, from, to, span } = range();
-  return isLive ? [`live ${span} ${ahead.value}`, every] : [`${from} ${to}`, undefined];
+  return isLive ? [`live ${span} ${ahead.value}`, every] : [`${from} ${to}`, to + SETTLING > now() ? every : undefined];
 }
 
 /** The parameters of an address with this time range. */

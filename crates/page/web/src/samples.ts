@@ -2,7 +2,7 @@
 
 import { ask, sql } from "./api";
 import type { Flow } from "./kinds";
-import { isTime } from "./packets";
+import { KEY, isTime } from "./packets";
 import type { Nanos } from "./time";
 
 export interface Sample {
@@ -38,15 +38,15 @@ export interface Samples {
 
 const MOST = 40_000;
 /** Longest delay from a packet's departure to the arrival of its report. */
-const LATE = 500_000_000n;
+export const LATE = 500_000_000n;
 
 /** Without `queue` the samples of all queues of the interface; `-` is a queue without an id. */
 export async function samples(node: number, port: string, queue: string, from: Nanos, to: Nanos, signal: AbortSignal): Promise<Samples> {
   const is = (column: string, value: string) => (/^\d{1,5}$/.test(value) ? `${column} = ${value}` : `${column} IS NULL`);
   const one = queue ? `AND ${is("queue_id", queue)}` : "";
   const text =
-    "SELECT time, egress_timestamp, queue_id, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, " +
-    `reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node} ` +
+    `SELECT ${KEY}, egress_timestamp, queue_id, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port ` +
+    `FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node} ` +
     // Reports of dropped packets may show neither.
     `AND ${is("egress_interface", port)} ${one} AND (queue_occupancy IS NOT NULL OR hop_latency IS NOT NULL) ` +
     `ORDER BY time LIMIT ${MOST}`;

@@ -39,6 +39,9 @@ export function FlowLink({ flow, id, params }: { flow: Flow; id?: string; params
   return <a class="mono" href={href("/flow/" + (id ?? flowAddress(flow)), params)}>{flowText(flow)}</a>;
 }
 
+/** A link to the same view of the last day. */
+export const LastDay = ({ of }: { of: string }) => <a href={href(of, { live: "1d" })}>Show the last day</a>;
+
 /** What a view of the present says while another time is chosen. */
 export function OnlyPresent({ what }: { what: string }) {
   return range().isLive ? null : <p class="notice">{what} of the present, not of the chosen time.</p>;

@@ -8,7 +8,7 @@ import { node } from "../names";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { Table } from "../parts/table";
-import { FlowLink, Time } from "../parts/words";
+import { FlowLink, LastDay, Time } from "../parts/words";
 import { range, timeAsked } from "../range";
 import { eventsHeard } from "../stream";
 import { UNKNOWN, count, plural, shown } from "../units";
@@ -60,7 +60,7 @@ function List({ groups }: { groups: Group[] }) {
     return (
       <Empty>
         No drops reported in this time range. Nodes report drops only if asked to.{" "}
-        <a href={href("/drops", { live: "1d" })}>Show the last day</a>
+        <LastDay of="/drops" />
       </Empty>
     );
   }

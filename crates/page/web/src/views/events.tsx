@@ -8,7 +8,7 @@ import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { Silences } from "../parts/silence";
 import { Table } from "../parts/table";
-import { Severity, Time } from "../parts/words";
+import { LastDay, Severity, Time } from "../parts/words";
 import { around, range, timeAsked } from "../range";
 import { eventsHeard } from "../stream";
 import { SECOND, exact } from "../time";
@@ -69,7 +69,7 @@ function List({ all, isFiltered }: { all: any[]; isFiltered: boolean }) {
     return (
       <Empty>
         {isFiltered ? "No events of this kind and severity in this time range. " : "No events in this time range. "}
-        {isFiltered ? <button onClick={() => set({ kind: undefined, severity: undefined })}>Show all kinds</button> : <a href={href("/events", { live: "1d" })}>Show the last day</a>}
+        {isFiltered ? <button onClick={() => set({ kind: undefined, severity: undefined })}>Show all kinds</button> : <LastDay of="/events" />}
       </Empty>
     );
   }

@@ -11,7 +11,7 @@ import { incidentOf, sentence } from "../kinds";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { type Lane, Lanes } from "../parts/lanes";
-import { Severity, Time } from "../parts/words";
+import { LastDay, Severity, Time } from "../parts/words";
 import { around, range, timeAsked } from "../range";
 import { type Totals, eventsHeard, isBeginning, totals } from "../stream";
 import { SECOND, ago, clock, exact } from "../time";
@@ -152,7 +152,7 @@ function Quiet({ found: { from, end }, counts }: { found: Found; counts: Counts 
   return (
     <>
       <Empty>
-        {from >= end ? "It has not begun." : quiet} <a href={href("/", { live: "1d" })}>Show the last day</a>
+        {from >= end ? "It has not begun." : quiet} <LastDay of="/" />
         {!totals.value?.received && (
           <>, or send reports to this collector: <code>inband demo --report-to ADDRESS:32766</code></>
         )}.

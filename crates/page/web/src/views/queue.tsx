@@ -12,7 +12,7 @@ import { Table } from "../parts/table";
 import { FlowLink, Time } from "../parts/words";
 import { around, range, timeAsked } from "../range";
 import { flowText } from "../kinds";
-import { type QueueFlow, type Sample, type Samples, samples } from "../samples";
+import { LATE, type QueueFlow, type Sample, type Samples, samples } from "../samples";
 import { SECOND, exact, writeSpan } from "../time";
 import { UNKNOWN, bytes, count, duration, permille, plural } from "../units";
 import { queueName } from "./queues";
@@ -65,7 +65,9 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
     );
   }
   const isBusy = flows.some(({ longest }) => (longest ?? 0) > (thresholds.value?.trigger_latency ?? 1e6));
-  const toFlow = ({ id }: QueueFlow) => (id ? href("/flow/" + id) : undefined);
+  // Reports of packets that left at the end arrive after it.
+  const seen = isLive ? {} : around((from + to + LATE) / 2n, to - from + LATE);
+  const toFlow = ({ id }: QueueFlow) => (id ? href("/flow/" + id, seen) : undefined);
   const keyOf = ({ row }: Sample) => packetName(row);
   const toPacket = ({ row }: Sample) => packetAddress(row);
   const waited = [...all].sort((a, b) => (b.latency ?? -1) - (a.latency ?? -1)).slice(0, 15);
@@ -98,7 +100,7 @@ function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: 
       <Announced found={found} />
       <Table caption="Flows in the queue, by reports" rows={flows.slice(0, 20)} open={toFlow} columns={[
         { name: "Colour", cell: (flow) => <Swatch at={flows.indexOf(flow)} /> },
-        { name: "Flow", cell: (flow) => (flow.flow ? <FlowLink flow={flow.flow} id={flow.id} /> : "unknown") },
+        { name: "Flow", cell: (flow) => (flow.flow ? <FlowLink flow={flow.flow} id={flow.id} params={seen} /> : "unknown") },
         { name: "Share of reports", isNumber: true, cell: (flow) => permille(flow.share) },
         { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
         { name: "Median wait", isNumber: true, cell: (flow) => duration(flow.median) },

@@ -11,6 +11,7 @@ import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { Heat } from "../parts/heat";
 import { Table } from "../parts/table";
+import { LastDay } from "../parts/words";
 import { type DepthsOverTime, type QueueRow, depthStep, depthsOf } from "../depths";
 import { around, range, timeAsked } from "../range";
 import { MINUTE, clock } from "../time";
@@ -52,7 +53,7 @@ const key = (queue: QueueName) => `${queue.node_id} ${queue.egress_interface} ${
 
 function List({ rows, congested, depths }: { rows: QueueRow[]; congested: Set<string>; depths: DepthsOverTime }) {
   useCopy(() => rows.map((row) => `${queueName(row)}  ${depthOf(row.node_id, row.depth)}  ${duration(row.longest)}`).join("\n"));
-  if (!rows.length) return <Empty>No queues reported in this time range. <a href={href("/queues", { live: "1d" })}>Show the last day</a></Empty>;
+  if (!rows.length) return <Empty>No queues reported in this time range. <LastDay of="/queues" /></Empty>;
   const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
   const caption = `${plural(rows.length, "queue")}, largest reported depth first, in whole minutes`;
   return (

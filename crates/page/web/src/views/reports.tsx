@@ -9,7 +9,7 @@ import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { Decoder } from "../parts/decoder";
 import { Table } from "../parts/table";
-import { Facts, OnlyPresent, Time } from "../parts/words";
+import { Facts, LastDay, OnlyPresent, Time } from "../parts/words";
 import { range, timeAsked } from "../range";
 import { totals } from "../stream";
 import { bytes, count, permille, plural, shown } from "../units";
@@ -154,7 +154,7 @@ function Kept({ list }: { list: any }) {
   if (!rows.length) {
     return (
       <Empty>
-        No raw reports stored for this time range. Kept are the newest datagrams{list.recent_from ? <> (since <Time at={BigInt(list.recent_from)} />)</> : ""} and those that are evidence of an event. <a href={href("/reports", { live: "1d" })}>Show the last day</a>
+        No raw reports stored for this time range. Kept are the newest datagrams{list.recent_from ? <> (since <Time at={BigInt(list.recent_from)} />)</> : ""} and those that are evidence of an event. <LastDay of="/reports" />
       </Empty>
     );
   }
