@@ -2,9 +2,16 @@
 
 /// The quantile by nearest rank.
 pub(crate) fn quantile(values: &mut [i64], share: f64) -> Option<i64> {
-    let last = values.len().checked_sub(1)?;
-    let rank = usize::try_from(rank(share, values.len() as u64)).unwrap_or(usize::MAX);
-    Some(*values.select_nth_unstable(rank.saturating_sub(1).min(last)).1)
+    let place = place(share, values.len())?;
+    Some(*values.select_nth_unstable(place).1)
+}
+
+/// The place of the quantile at `share`, 0 to 1, among `count` ascending values: 0 is the smallest value. `None`
+/// without values.
+pub(crate) fn place(share: f64, count: usize) -> Option<usize> {
+    let last = count.checked_sub(1)?;
+    let rank = usize::try_from(rank(share, count as u64)).unwrap_or(usize::MAX);
+    Some(rank.saturating_sub(1).min(last))
 }
 
 /// The rank of the quantile at `share`, 0 to 1, among `count` values: 1 is the smallest value, and a share of 0

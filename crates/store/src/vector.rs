@@ -17,6 +17,7 @@ mod slots;
 mod source;
 mod stop;
 mod token;
+mod values;
 mod words;
 mod worker;
 

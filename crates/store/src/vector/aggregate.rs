@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::column::Column;
 use super::plan::Aggregate;
 use super::stop::Stop;
+use super::values::Values;
 use crate::mixer::Seed;
-use crate::quantile::quantile;
 
 /// The state of an aggregate for all groups.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ pub(super) enum State {
     Sum(Vec<(i64, i64)>),
     Least(Vec<Option<i64>>),
     Greatest(Vec<Option<i64>>),
-    /// All values per group, and their total number.
-    Values(Vec<Vec<i64>>, usize),
+    /// All values per group, and their bytes.
+    Values(Vec<Values>, usize),
     /// A quantile of the values that the aggregate in this place has.
     Same(usize),
 }
@@ -105,10 +105,9 @@ impl State {
             Self::Greatest(greatest) => {
                 values.for_each(|(group, value)| greatest[group] = greatest[group].max(Some(value)));
             }
-            Self::Values(of, count) => values.for_each(|(group, value)| {
-                of[group].push(value);
-                *count += 1;
-            }),
+            Self::Values(of, bytes) => {
+                *bytes += values.map(|(group, value)| of[group].push(value)).sum::<usize>();
+            }
         }
         Ok(())
     }
@@ -147,14 +146,9 @@ impl State {
             (Self::Greatest(greatest), Self::Greatest(more)) => {
                 places.zip(more).for_each(|(place, more)| greatest[place] = greatest[place].max(more));
             }
-            (Self::Values(values, count), Self::Values(more, of)) => {
-                *count += of;
-                for (place, mut more) in places.zip(more) {
-                    match values[place].is_empty() {
-                        true => values[place] = more,
-                        false => values[place].append(&mut more),
-                    }
-                }
+            (Self::Values(values, bytes), Self::Values(more, of)) => {
+                *bytes += of;
+                places.zip(more).for_each(|(place, more)| values[place].append(more));
             }
             (Self::Same(_), Self::Same(_)) => {}
             _ => return Err(Stop::GiveUp),
@@ -190,7 +184,7 @@ impl State {
             Self::Sum(sums) => sums.capacity() * 16,
             Self::Least(values) | Self::Greatest(values) => values.capacity() * 16,
             // Vectors grow to twice the size that they need.
-            Self::Values(values, count) => values.capacity() * 24 + count * 16,
+            Self::Values(values, bytes) => values.capacity() * size_of::<Values>() + bytes * 2,
             Self::Same(_) => 0,
         }
     }
@@ -200,18 +194,18 @@ impl State {
             Self::Rows(counts) | Self::Count(counts) | Self::Distinct(_, counts) => counts.resize(groups, 0),
             Self::Sum(sums) => sums.resize(groups, (0, 0)),
             Self::Least(values) | Self::Greatest(values) => values.resize(groups, None),
-            Self::Values(values, _) => values.resize_with(groups, Vec::new),
+            Self::Values(values, _) => values.resize_with(groups, Values::default),
             Self::Same(_) => {}
         }
     }
 }
 
 /// A quantile of each group, computed by two threads.
-fn quantiles(groups: &mut [Vec<i64>], share: f64) -> Vec<Option<i64>> {
+fn quantiles(groups: &mut [Values], share: f64) -> Vec<Option<i64>> {
     let half = groups.len().div_ceil(2).max(1);
     let mut parts = groups.chunks_mut(half);
-    let of = |part: &mut [Vec<i64>]| -> Vec<Option<i64>> {
-        part.iter_mut().map(|values| quantile(values, share)).collect()
+    let of = |part: &mut [Values]| -> Vec<Option<i64>> {
+        part.iter_mut().map(|values| values.quantile(share)).collect()
     };
     let (Some(first), second) = (parts.next(), parts.next()) else { return Vec::new() };
     std::thread::scope(|scope| {

@@ -9,6 +9,8 @@ pub(super) struct Groups {
     /// Words per key: its values, then a bit for each that is present.
     width: usize,
     keys: Vec<i64>,
+    /// By group, the one of the row after its latest row: packets of a flow repeat their hops.
+    next: Vec<u32>,
     /// One plus the number of a group, 0 for none; then bits of the hash, which distinguish most keys.
     slots: Vec<(u32, u32)>,
     shift: u32,
@@ -22,6 +24,7 @@ impl Groups {
         Self {
             width: keys + 1,
             keys: Vec::new(),
+            next: Vec::new(),
             slots: vec![(0, 0); slots],
             shift: u64::BITS - FIRST_BITS,
             seed: Seed::new().number(),
@@ -48,10 +51,15 @@ impl Groups {
                 present |= i64::from(column.is_there(row)) << place;
             }
             words[self.width - 1] = present;
-            let group = match last {
-                Some(group) if are_same(self.key(group as usize), &words) => group,
-                _ => self.find(&words)?,
+            let is_it = |group: &u32| are_same(self.key(*group as usize), &words);
+            let likely = last.filter(is_it).or_else(|| Some(self.next[last? as usize]).filter(is_it));
+            let group = match likely {
+                Some(group) => group,
+                None => self.find(&words)?,
             };
+            if let Some(last) = last {
+                self.next[last as usize] = group;
+            }
             last = Some(group);
             found.push(group);
         }
@@ -74,6 +82,7 @@ impl Groups {
         }
         let group = u32::try_from(self.len()).ok().filter(|group| *group < u32::MAX)?;
         self.keys.extend_from_slice(words);
+        self.next.push(group);
         self.slots[slot] = (group + 1, low(hash));
         Some(group)
     }
@@ -95,7 +104,8 @@ impl Groups {
 
     /// Bytes of memory.
     pub(super) fn bytes(&self) -> usize {
-        self.keys.capacity() * size_of::<i64>() + self.slots.len() * size_of::<(u32, u32)>()
+        let next = self.next.capacity() * size_of::<u32>();
+        next + self.keys.capacity() * size_of::<i64>() + self.slots.len() * size_of::<(u32, u32)>()
     }
 }
 
