@@ -35,7 +35,7 @@ def silence_is_not_called_quiet(demo, browser, events):
     for found in [[], [ended]]:
         answered(page, r"events\?", lambda wanted, found=found: [one for event in found for one in of_kind(event, wanted)])
         open_view(page, f"{demo.url}/?at={(start + end) // 2}&span=2m")
-        page.get_by_role("heading", name=re.compile("^No reports accepted in the last (50|60).s of this time range[.;]")).wait_for(timeout=10_000)
+        page.get_by_role("heading", name=re.compile("^No reports accepted in the last (50|60).s of this time range[.;]")).wait_for()
         heads.append(page.inner_text("main h1"))
         # Whether reports are lost meanwhile is unknown.
         assert "Quiet" not in heads[-1] and "no reports lost" not in heads[-1], heads

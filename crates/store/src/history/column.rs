@@ -149,10 +149,18 @@ impl ColumnData {
         }
     }
 
-    /// The values of these rows, one after another.
+    /// The values of these rows, in ascending order, one after another.
     pub(crate) fn of_rows(self, rows: &[u32]) -> ColumnData {
+        // Rows of one flow are adjacent.
+        let range =
+            rows.first().zip(rows.last()).map_or(0..0, |(first, last)| *first as usize..*last as usize + 1);
+        let is_range = range.len() == rows.len();
         let rows = rows.iter().map(|row| *row as usize);
         match self {
+            ColumnData::Integers { values, valid } if is_range => ColumnData::Integers {
+                values: values[range.clone()].to_vec(),
+                valid: valid.map(|valid| valid[range].to_vec()),
+            },
             ColumnData::Texts { codes, words } => {
                 ColumnData::Texts { codes: rows.map(|row| codes[row]).collect(), words }
             }

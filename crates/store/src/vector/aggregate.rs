@@ -103,7 +103,9 @@ impl State {
                 least[group] = Some(least[group].map_or(value, |least| least.min(value)));
             }),
             Self::Greatest(greatest) => {
-                values.for_each(|(group, value)| greatest[group] = greatest[group].max(Some(value)));
+                values.for_each(|(group, value)| {
+                    greatest[group] = Some(greatest[group].map_or(value, |greatest| greatest.max(value)));
+                });
             }
             Self::Values(of, bytes) => {
                 *bytes += values.map(|(group, value)| of[group].push(value)).sum::<usize>();

@@ -42,22 +42,25 @@ impl Groups {
 
     /// Appends the group of each row to `found`; `None` if there are too many groups.
     pub(super) fn add(&mut self, columns: &[Column], rows: usize, found: &mut Vec<u32>) -> Option<()> {
+        let keys: Vec<Key<'_>> = columns.iter().map(|column| Key::of(column, rows)).collect::<Option<_>>()?;
         let mut words = vec![0; self.width];
         let mut last: Option<u32> = None;
         for row in 0..rows {
-            let mut present = 0;
-            for (place, column) in columns.iter().enumerate() {
-                words[place] = column.values[row];
-                present |= i64::from(column.is_there(row)) << place;
-            }
-            words[self.width - 1] = present;
-            let is_it = |group: &u32| are_same(self.key(*group as usize), &words);
-            let likely = last.filter(is_it).or_else(|| Some(self.next[last? as usize]).filter(is_it));
-            let group = match likely {
+            let is_of = |group: &u32| are_in(self.key(*group as usize), &keys, row);
+            let next = last.map(|last| self.next[last as usize]);
+            let group = match next.filter(is_of).or_else(|| last.filter(is_of)) {
                 Some(group) => group,
-                None => self.find(&words)?,
+                None => {
+                    let mut present = 0;
+                    for (place, key) in keys.iter().enumerate() {
+                        words[place] = key.values[row];
+                        present |= i64::from(key.is_there(row)) << place;
+                    }
+                    words[self.width - 1] = present;
+                    self.find(&words)?
+                }
             };
-            if let Some(last) = last {
+            if let Some(last) = last.filter(|_| next != Some(group)) {
                 self.next[last as usize] = group;
             }
             last = Some(group);
@@ -107,6 +110,36 @@ impl Groups {
         let next = self.next.capacity() * size_of::<u32>();
         next + self.keys.capacity() * size_of::<i64>() + self.slots.len() * size_of::<(u32, u32)>()
     }
+}
+
+/// One column of the keys of some rows.
+struct Key<'a> {
+    values: &'a [i64],
+    valid: Option<&'a [bool]>,
+}
+
+impl<'a> Key<'a> {
+    /// `None` if there are fewer rows.
+    fn of(column: &'a Column, rows: usize) -> Option<Self> {
+        let valid = match &column.valid {
+            Some(valid) => Some(valid.get(..rows)?),
+            None => None,
+        };
+        Some(Self { values: column.values.get(..rows)?, valid })
+    }
+
+    fn is_there(&self, row: usize) -> bool {
+        self.valid.is_none_or(|valid| valid[row])
+    }
+}
+
+/// Whether the key of a row has these words.
+fn are_in(words: &[i64], keys: &[Key<'_>], row: usize) -> bool {
+    let [words @ .., present] = words else { return false };
+    let mut keys = keys.iter().zip(words).enumerate();
+    keys.all(|(place, (key, word))| {
+        key.values[row] == *word && key.is_there(row) == (present >> place & 1 == 1)
+    })
 }
 
 /// Whether keys are equal; they are too short for a call to `memcmp`.
