@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::column::Column;
+use super::groups::Run;
 use super::plan::Aggregate;
 use super::stop::Stop;
 use super::values::Values;
@@ -59,57 +60,58 @@ impl State {
         }
     }
 
-    /// Adds the values of some rows, each belonging to one of `groups` groups.
+    /// Adds the values of some rows of `groups` groups.
     ///
     /// # Errors
-    /// A sum overflows.
-    pub(super) fn add(&mut self, of: &[u32], column: Option<&Column>, groups: usize) -> Result<(), Stop> {
+    /// A sum overflows, or rows have no value.
+    pub(super) fn add(&mut self, runs: &[Run], column: Option<&Column>, groups: usize) -> Result<(), Stop> {
         self.make_room(groups);
-        if let Self::Same(_) = self {
-            return Ok(());
-        }
-        if let Self::Rows(counts) = self {
-            of.iter().for_each(|group| counts[*group as usize] += 1);
-            return Ok(());
-        }
-        let column = column.ok_or(Stop::GiveUp)?;
-        let values = of.iter().map(|group| *group as usize).zip(column.values.iter().copied());
-        match &column.valid {
-            None => self.add_values(values),
-            Some(valid) => {
-                self.add_values(values.zip(valid.iter()).filter(|(_, valid)| **valid).map(|(pair, _)| pair))
+        match (self, column) {
+            (Self::Same(_), _) => Ok(()),
+            (Self::Rows(counts), _) => {
+                runs.iter().for_each(|run| counts[run.group as usize] += run.rows as i64);
+                Ok(())
+            }
+            (_, None) => Err(Stop::GiveUp),
+            (state, Some(column)) => {
+                let mut row = 0;
+                for run in runs {
+                    let (group, part) = (run.group as usize, row..row + run.rows);
+                    row = part.end;
+                    let values = column.values.get(part.clone()).ok_or(Stop::GiveUp)?.iter().copied();
+                    match &column.valid {
+                        None => state.add_values(group, values)?,
+                        Some(valid) => {
+                            let valid = valid.get(part).ok_or(Stop::GiveUp)?.iter();
+                            let there = values.zip(valid).filter(|(_, valid)| **valid);
+                            state.add_values(group, there.map(|(value, _)| value))?;
+                        }
+                    }
+                }
+                Ok(())
             }
         }
     }
 
-    fn add_values(&mut self, values: impl Iterator<Item = (usize, i64)>) -> Result<(), Stop> {
+    /// Adds values of one group.
+    fn add_values(&mut self, group: usize, values: impl Iterator<Item = i64>) -> Result<(), Stop> {
         match self {
             Self::Rows(_) | Self::Same(_) => {}
-            Self::Count(counts) => values.for_each(|(group, _)| counts[group] += 1),
+            Self::Count(counts) => counts[group] += values.count() as i64,
             Self::Distinct(known, counts) => {
-                for (group, value) in values {
-                    let number = u32::try_from(group).map_err(|_| Stop::GiveUp)?;
-                    counts[group] += i64::from(known.insert((number, value)));
-                }
+                let number = u32::try_from(group).map_err(|_| Stop::GiveUp)?;
+                counts[group] += values.filter(|value| known.insert((number, *value))).count() as i64;
             }
             Self::Sum(sums) => {
-                for (group, value) in values {
-                    let (sum, count) = &mut sums[group];
+                let (sum, count) = &mut sums[group];
+                for value in values {
                     *sum = sum.checked_add(value).ok_or(Stop::GiveUp)?;
                     *count += 1;
                 }
             }
-            Self::Least(least) => values.for_each(|(group, value)| {
-                least[group] = Some(least[group].map_or(value, |least| least.min(value)));
-            }),
-            Self::Greatest(greatest) => {
-                values.for_each(|(group, value)| {
-                    greatest[group] = Some(greatest[group].map_or(value, |greatest| greatest.max(value)));
-                });
-            }
-            Self::Values(of, bytes) => {
-                *bytes += values.map(|(group, value)| of[group].push(value)).sum::<usize>();
-            }
+            Self::Least(least) => least[group] = values.chain(least[group]).min(),
+            Self::Greatest(greatest) => greatest[group] = values.chain(greatest[group]).max(),
+            Self::Values(of, bytes) => *bytes += of[group].extend(values),
         }
         Ok(())
     }

@@ -9,8 +9,6 @@ pub(super) struct Groups {
     /// Words per key: its values, then a bit for each that is present.
     width: usize,
     keys: Vec<i64>,
-    /// By group, the one of the row after its latest row: packets of a flow repeat their hops.
-    next: Vec<u32>,
     /// One plus the number of a group, 0 for none; then bits of the hash, which distinguish most keys.
     slots: Vec<(u32, u32)>,
     shift: u32,
@@ -24,7 +22,6 @@ impl Groups {
         Self {
             width: keys + 1,
             keys: Vec::new(),
-            next: Vec::new(),
             slots: vec![(0, 0); slots],
             shift: u64::BITS - FIRST_BITS,
             seed: Seed::new().number(),
@@ -40,31 +37,22 @@ impl Groups {
         &self.keys[group * self.width..][..self.width]
     }
 
-    /// Appends the group of each row to `found`; `None` if there are too many groups.
-    pub(super) fn add(&mut self, columns: &[Column], rows: usize, found: &mut Vec<u32>) -> Option<()> {
-        let keys: Vec<Key<'_>> = columns.iter().map(|column| Key::of(column, rows)).collect::<Option<_>>()?;
+    /// Appends the groups of all rows to `found`; `None` if there are too many groups.
+    pub(super) fn add(&mut self, columns: &[Column], rows: usize, found: &mut Vec<Run>) -> Option<()> {
+        let mut keys: Vec<Key<'_>> =
+            columns.iter().map(|column| Key::of(column, rows)).collect::<Option<_>>()?;
         let mut words = vec![0; self.width];
-        let mut last: Option<u32> = None;
-        for row in 0..rows {
-            let is_of = |group: &u32| are_in(self.key(*group as usize), &keys, row);
-            let next = last.map(|last| self.next[last as usize]);
-            let group = match next.filter(is_of).or_else(|| last.filter(is_of)) {
-                Some(group) => group,
-                None => {
-                    let mut present = 0;
-                    for (place, key) in keys.iter().enumerate() {
-                        words[place] = key.values[row];
-                        present |= i64::from(key.is_there(row)) << place;
-                    }
-                    words[self.width - 1] = present;
-                    self.find(&words)?
-                }
-            };
-            if let Some(last) = last.filter(|_| next != Some(group)) {
-                self.next[last as usize] = group;
+        let mut row = 0;
+        while row < rows {
+            let (mut present, mut end) = (0, rows);
+            for (place, key) in keys.iter_mut().enumerate() {
+                words[place] = key.values[row];
+                present |= i64::from(key.is_there(row)) << place;
+                end = end.min(key.end_of_run(row));
             }
-            last = Some(group);
-            found.push(group);
+            words[self.width - 1] = present;
+            found.push(Run { group: self.find(&words)?, rows: end - row });
+            row = end;
         }
         Some(())
     }
@@ -85,7 +73,6 @@ impl Groups {
         }
         let group = u32::try_from(self.len()).ok().filter(|group| *group < u32::MAX)?;
         self.keys.extend_from_slice(words);
-        self.next.push(group);
         self.slots[slot] = (group + 1, low(hash));
         Some(group)
     }
@@ -107,15 +94,23 @@ impl Groups {
 
     /// Bytes of memory.
     pub(super) fn bytes(&self) -> usize {
-        let next = self.next.capacity() * size_of::<u32>();
-        next + self.keys.capacity() * size_of::<i64>() + self.slots.len() * size_of::<(u32, u32)>()
+        self.keys.capacity() * size_of::<i64>() + self.slots.len() * size_of::<(u32, u32)>()
     }
+}
+
+/// Adjacent rows of the same group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) group: u32,
+    pub(super) rows: usize,
 }
 
 /// One column of the keys of some rows.
 struct Key<'a> {
     values: &'a [i64],
     valid: Option<&'a [bool]>,
+    /// The first row with another value than the rows before it.
+    end: usize,
 }
 
 impl<'a> Key<'a> {
@@ -125,21 +120,28 @@ impl<'a> Key<'a> {
             Some(valid) => Some(valid.get(..rows)?),
             None => None,
         };
-        Some(Self { values: column.values.get(..rows)?, valid })
+        Some(Self { values: column.values.get(..rows)?, valid, end: 0 })
     }
 
     fn is_there(&self, row: usize) -> bool {
         self.valid.is_none_or(|valid| valid[row])
     }
+
+    /// The first row after `row` with another value. Rows must ascend from one call to the next.
+    fn end_of_run(&mut self, row: usize) -> usize {
+        if self.end <= row {
+            self.end = row + same(&self.values[row..]);
+            if let Some(valid) = self.valid {
+                self.end = self.end.min(row + same(&valid[row..]));
+            }
+        }
+        self.end
+    }
 }
 
-/// Whether the key of a row has these words.
-fn are_in(words: &[i64], keys: &[Key<'_>], row: usize) -> bool {
-    let [words @ .., present] = words else { return false };
-    let mut keys = keys.iter().zip(words).enumerate();
-    keys.all(|(place, (key, word))| {
-        key.values[row] == *word && key.is_there(row) == (present >> place & 1 == 1)
-    })
+/// The number of items at the front that are equal to the first one.
+fn same<T: PartialEq>(items: &[T]) -> usize {
+    items.iter().take_while(|item| **item == items[0]).count()
 }
 
 /// Whether keys are equal; they are too short for a call to `memcmp`.
@@ -167,3 +169,38 @@ fn hash(words: &[i64], seed: u64) -> u64 {
 
 /// Initial number of slots, as a power of two.
 const FIRST_BITS: u32 = 10;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Column, Groups, Run};
+
+    proptest! {
+        /// Groups of runs are those of their rows one by one, and each run is as long as it can be.
+        #[test]
+        fn runs_are_adjacent_rows_with_equal_keys(
+            rows in prop::collection::vec((0..2_i64, prop::option::of(0..2_i64), 1..4_usize), 0..30),
+        ) {
+            let rows: Vec<(i64, Option<i64>)> =
+                rows.into_iter().flat_map(|(one, other, times)| vec![(one, other); times]).collect();
+            let columns = [
+                Column::numbers(rows.iter().map(|row| row.0).collect::<Vec<_>>(), None),
+                Column::numbers(
+                    rows.iter().map(|row| row.1.unwrap_or(0)).collect::<Vec<_>>(),
+                    Some(rows.iter().map(|row| row.1.is_some()).collect()),
+                ),
+            ];
+            let (mut groups, mut runs) = (Groups::new(2), Vec::new());
+            groups.add(&columns, rows.len(), &mut runs).unwrap();
+            prop_assert!(runs.is_sorted_by(|one: &Run, next| one.group != next.group));
+            let of_rows = runs.iter().flat_map(|run| vec![run.group; run.rows]);
+            let mut expected = Groups::new(2);
+            for (row, group) in rows.iter().zip(of_rows.clone()) {
+                let words = [row.0, row.1.unwrap_or(0), 1 | i64::from(row.1.is_some()) << 1];
+                prop_assert_eq!(expected.find(&words), Some(group));
+            }
+            prop_assert_eq!(of_rows.count(), rows.len());
+        }
+    }
+}

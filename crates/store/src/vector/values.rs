@@ -12,18 +12,17 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Adds a value. Returns the bytes that it takes.
-    pub(super) fn push(&mut self, value: i64) -> usize {
-        match u32::try_from(value) {
-            Ok(value) => {
-                self.narrow.push(value);
-                size_of::<u32>()
-            }
-            Err(_) => {
-                self.wide.push(value);
-                size_of::<i64>()
+    /// Adds values. Returns the bytes that they take.
+    pub(super) fn extend(&mut self, values: impl Iterator<Item = i64>) -> usize {
+        let before = (self.narrow.len(), self.wide.len());
+        self.narrow.reserve(values.size_hint().0);
+        for value in values {
+            match u32::try_from(value) {
+                Ok(value) => self.narrow.push(value),
+                Err(_) => self.wide.push(value),
             }
         }
+        (self.narrow.len() - before.0) * size_of::<u32>() + (self.wide.len() - before.1) * size_of::<i64>()
     }
 
     /// Adds the values of another group.
@@ -68,10 +67,10 @@ mod tests {
             shares in prop::collection::vec(0.0..=1.0, 3),
         ) {
             let (mut one, mut other) = (Values::default(), Values::default());
-            for (at, value) in values.iter().enumerate() {
-                if at < split { one.push(*value) } else { other.push(*value) };
-            }
+            let split = split.min(values.len());
+            let bytes = one.extend(values[..split].iter().copied()) + other.extend(values[split..].iter().copied());
             one.append(other);
+            prop_assert_eq!(bytes, one.narrow.len() * 4 + one.wide.len() * 8);
             for share in shares {
                 prop_assert_eq!(one.quantile(share), quantile(&mut values.clone(), share));
             }

@@ -7,7 +7,7 @@ use super::aggregate::State;
 use super::column::Column;
 use super::context::Context;
 use super::filter::{TextTest, end, number_test, passing};
-use super::groups::Groups;
+use super::groups::{Groups, Run};
 use super::plan::{Plan, Test};
 use super::scalar::Scalar;
 use super::source::{ROWS_AT_ONCE, Source, holds_for_all, wanted};
@@ -71,7 +71,7 @@ pub(super) struct Worker<'a> {
     part: Part,
     /// Columns that are read for rows that passed the tests.
     wanted: Vec<usize>,
-    found: Vec<u32>,
+    found: Vec<Run>,
     met: Met,
     /// Bytes of the texts that this thread was the first to number.
     words_bytes: usize,
@@ -187,7 +187,7 @@ impl<'a> Worker<'a> {
         let Part { groups, states, .. } = &mut self.part;
         if keys.is_empty() {
             groups.find(&[0]).ok_or(Stop::GiveUp)?;
-            self.found.resize(rows, 0);
+            self.found.push(Run { group: 0, rows });
         } else {
             groups.add(&keys, rows, &mut self.found).ok_or(Stop::GiveUp)?;
         }
