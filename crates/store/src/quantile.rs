@@ -6,8 +6,8 @@ pub(crate) fn quantile(values: &mut [i64], share: f64) -> Option<i64> {
     Some(*values.select_nth_unstable(place).1)
 }
 
-/// The place of the quantile at `share`, 0 to 1, among `count` ascending values: 0 is the smallest value. `None`
-/// without values.
+/// The place of the quantile at `share`, 0 to 1, among `count` ascending values: 0 is the smallest value.
+/// `None` without values.
 pub(crate) fn place(share: f64, count: usize) -> Option<usize> {
     let last = count.checked_sub(1)?;
     let rank = usize::try_from(rank(share, count as u64)).unwrap_or(usize::MAX);

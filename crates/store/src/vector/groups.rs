@@ -183,7 +183,8 @@ mod tests {
     use super::{Column, Groups, Run, SAMPLE_ROWS};
 
     proptest! {
-        /// Groups of runs are those of their rows one by one; a run is as long as it can be, unless groups are mixed.
+        /// Groups of runs are those of their rows one by one; a run is as long as it can be, unless groups
+        /// are mixed.
         #[test]
         fn runs_are_adjacent_rows_with_equal_keys(
             rows in prop::collection::vec((0..2_i64, prop::option::of(0..2_i64), 1..4_usize), 0..100),

@@ -34,8 +34,8 @@ impl Values {
         self.wide.append(&mut other.wide);
     }
 
-    /// The smallest value that at least a share of the values does not exceed; `None` without values. Reorders
-    /// the values.
+    /// The smallest value that at least a share of the values does not exceed; `None` without values.
+    /// Reorders the values.
     pub(super) fn quantile(&mut self, share: f64) -> Option<i64> {
         let place = place(share, self.narrow.len() + self.wide.len())?;
         let negative = self.wide.iter().filter(|value| **value < 0).count();
@@ -68,7 +68,8 @@ mod tests {
         ) {
             let (mut one, mut other) = (Values::default(), Values::default());
             let split = split.min(values.len());
-            let bytes = one.extend(values[..split].iter().copied()) + other.extend(values[split..].iter().copied());
+            let (first, last) = values.split_at(split);
+            let bytes = one.extend(first.iter().copied()) + other.extend(last.iter().copied());
             one.append(other);
             prop_assert_eq!(bytes, one.narrow.len() * 4 + one.wide.len() * 8);
             for share in shares {
