@@ -113,12 +113,21 @@ impl<T> Drop for Wanted<T> {
 
 impl<T> Published<T> {
     fn is_fresh(&self) -> bool {
-        self.at.elapsed() < self.cost.saturating_mul(COSTS_APART).max(MIN_AGE)
+        self.at.elapsed() < lifetime(self.cost)
     }
 }
 
-/// A snapshot is used for at least this many times the processor time of its creation.
+/// For how long a snapshot is used that took this processor time.
+fn lifetime(cost: Duration) -> Duration {
+    let of_an_old_one = cost.saturating_mul(OLD_COSTS_APART).max(OLD);
+    cost.saturating_mul(COSTS_APART).min(of_an_old_one).max(MIN_AGE)
+}
+
+/// A snapshot is used for this many times the processor time of its creation; if that is longer than `OLD`,
+/// for that long, but for at least this many times.
 const COSTS_APART: u32 = 200;
+const OLD_COSTS_APART: u32 = 50;
+const OLD: Duration = Duration::from_secs(10);
 /// Minimum time for which a snapshot is used.
 const MIN_AGE: Duration = Duration::from_millis(100);
 /// Maximum wait for a snapshot.

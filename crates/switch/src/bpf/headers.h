@@ -16,7 +16,8 @@
 #define L3 ((__u32)sizeof(struct ethhdr))
 /* Bytes of a packet's start that are read. */
 #define HEAD_BYTES 256
-/* Bytes of it that are read first, without a call. */
+/* Bytes of it that are read first, without a call: as many words as there are. */
+#define LEAST_NEAR_BYTES 56
 #define NEAR_BYTES 128
 /* Room for MAX_HOP_WORDS, a power of two. */
 #define MAX_HOP_BYTES 64
@@ -111,12 +112,30 @@ static __always_inline struct tcphdr *tcp(const struct packet *packet)
 	return head_at(packet, packet->l4);
 }
 
-/* Copies the first bytes by words: the compiler would copy bytes, as it knows of no alignment. */
-static __always_inline void copy_near(void *to, const void *from)
+/*
+ * Reads the first bytes by words, as the compiler, which knows of no alignment, would
+ * copy bytes. Returns whether there are enough of them for most headers.
+ */
+static __always_inline int read_near(struct packet *packet, const void *data, const void *data_end)
 {
+	const __u64 *from = data;
+	__u64 *to = (__u64 *)packet->head;
+
+	if (data + LEAST_NEAR_BYTES > data_end)
+		return 0;
 #pragma unroll
-	for (__u32 i = 0; i < NEAR_BYTES / sizeof(__u64); i++)
-		((__u64 *)to)[i] = ((const __u64 *)from)[i];
+	for (__u32 i = 0; i < LEAST_NEAR_BYTES / sizeof(__u64); i++)
+		to[i] = from[i];
+#pragma unroll
+	for (__u32 i = LEAST_NEAR_BYTES / sizeof(__u64); i < NEAR_BYTES / sizeof(__u64); i++) {
+		if ((const void *)(from + i + 1) > data_end) {
+			packet->visible = i * sizeof(__u64);
+			return 1;
+		}
+		to[i] = from[i];
+	}
+	packet->visible = NEAR_BYTES;
+	return 1;
 }
 
 /* Reads the start of the packet; returns a negative number where there is too little of it. */
@@ -398,11 +417,9 @@ static __always_inline enum find find_in(struct __sk_buff *skb, struct packet *p
 	void *data_end = (void *)(long)skb->data_end;
 	enum find found;
 
-	if (data + NEAR_BYTES <= data_end) {
+	if (read_near(packet, data, data_end)) {
 		packet->length = skb->len;
 		packet->ethertype = skb->protocol;
-		packet->visible = NEAR_BYTES;
-		copy_near(packet->head, data);
 		found = find_int(packet, config);
 		if (found != UNSURE)
 			return found;

@@ -321,7 +321,7 @@ static __always_inline void count_forwarded(const struct port *port, int outcome
 SEC("xdp")
 int forward(struct xdp_md *frame)
 {
-	struct bpf_fib_lookup fib = {};
+	const struct route *route;
 	struct packet *packet;
 	struct way way = {};
 	__u32 zero = 0;
@@ -346,13 +346,14 @@ int forward(struct xdp_md *frame)
 		return XDP_PASS;
 	if (needs_arrival(packet))
 		way.came_at = bpf_ktime_get_ns();
-	if (!find_way(frame, packet, &fib))
+	route = find_route(frame, packet);
+	if (!route)
 		return XDP_PASS;
-	way.out = port_of(fib.ifindex);
+	way.out = port_of(route->device);
 	if (!way.out || way.out->is_edge || !(way.out->flags & FORWARDS_TO))
 		return XDP_PASS;
 	length = packet->length;
-	route_on(packet, &fib);
+	route_on(packet, route);
 	/* It waits in no queue. */
 	way.queue = UNKNOWN;
 	depart(&way, bpf_ntohs(header_of(packet)->instructions));

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use inband_collector::CollectorSettings;
 
-use super::{MIN_AGE, Part};
+use super::{MIN_AGE, Part, lifetime};
 use crate::pipeline::{Pipeline, Unanswered};
 use crate::receive::Reception;
 use crate::settings::ReceiveSettings;
@@ -34,6 +34,16 @@ fn a_thousand_questions_cost_the_pipeline_as_much_as_a_few() {
     assert!(pipeline.stop().is_some());
     thread::sleep(Duration::from_millis(150));
     assert_eq!(runtime.block_on(part.get()), Err(Unanswered::Stopped));
+}
+
+#[test]
+fn a_costly_snapshot_is_used_for_longer_and_grows_no_older_than_ten_seconds_unless_it_costs_a_fiftieth() {
+    let cases = [(0, 100), (100, 100), (500, 100), (1_000, 200), (50_000, 10_000), (200_000, 10_000), (400_000, 20_000)];
+    for (cost_us, milliseconds) in cases {
+        let expected = Duration::from_millis(milliseconds);
+        assert_eq!(lifetime(Duration::from_micros(cost_us)), expected, "{cost_us} us");
+    }
+    assert_eq!(lifetime(Duration::MAX), Duration::MAX);
 }
 
 /// A collector that waits for reports.
