@@ -40,6 +40,8 @@ enum config_flag {
 	BEFORE_TCP_OPTIONS = 16,
 	/* The engine makes room for INT where the MTU leaves none. */
 	RELIEVES = 32,
+	/* No interface is an edge. */
+	ONLY_TRANSIT = 64,
 };
 
 /* How the domain marks packets with INT. */

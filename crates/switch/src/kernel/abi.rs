@@ -59,6 +59,7 @@ const INT_TO_ENGINE: u32 = 4;
 const KEEPS_COMPLEMENT: u32 = 8;
 const BEFORE_TCP_OPTIONS: u32 = 16;
 const RELIEVES: u32 = 32;
+const ONLY_TRANSIT: u32 = 64;
 
 const FORWARDS_FROM: u16 = 1;
 const FORWARDS_TO: u16 = 2;
@@ -107,6 +108,7 @@ fn flags(config: &NodeConfig) -> u32 {
         | bit(config.checksum.update == ChecksumUpdate::Complement, KEEPS_COMPLEMENT)
         | bit(config.encapsulation.tcp_options() == TcpOptions::Before, BEFORE_TCP_OPTIONS)
         | bit(config.mtu.action == MtuAction::IntermediateReport, RELIEVES)
+        | bit(!config.interfaces.iter().any(leaves_int_to_engine), ONLY_TRANSIT)
 }
 
 impl PortSettings {
