@@ -5,6 +5,14 @@
 #include "../../../host/src/bpf/qdisc.h"
 #include "transit.h"
 
+/* The program `write`, which `leave` ends with. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} WRITE SEC(".maps");
+
 /* Adds this node's metadata to the packet, or sets E or M in its header. Returns what happened. */
 static __always_inline int extend(struct __sk_buff *skb, struct packet *packet, struct way *way)
 {
@@ -28,7 +36,12 @@ static __always_inline int extend(struct __sk_buff *skb, struct packet *packet, 
 		return ENGINE;
 	if (outcome == PUSHED && bpf_skb_adjust_room(skb, grown, BPF_ADJ_ROOM_NET, BPF_F_ADJ_ROOM_NO_CSUM_RESET))
 		return NO_HEADROOM;
-	if (write_back(skb, packet, start_end(packet) + (outcome == PUSHED ? grown : 0), 0))
+	packet->written = start_end(packet) + (outcome == PUSHED ? grown : 0);
+	if (outcome == PUSHED) {
+		packet->out = way->out->number;
+		bpf_tail_call(skb, &WRITE, 0);
+	}
+	if (write_back(skb, packet, packet->written, 0))
 		return NO_HEADROOM;
 	return outcome;
 }

@@ -10,8 +10,6 @@
 #define ROUTES 256
 /* Words of `struct bpf_fib_lookup` up to the destination. */
 #define ROUTE_KEY_WORDS 6
-/* What is read of a frame, and a hop's metadata. */
-#define MAX_FRAME_WORDS ((NEAR_BYTES + MAX_HOP_BYTES) / sizeof(__u64))
 
 /*
  * A route that the kernel found, until the next tick of its timer: packets of a flow come in succession, and
@@ -167,34 +165,4 @@ static __always_inline void route_on(struct packet *packet, const struct route *
 	check = (__u32)ip->check + bpf_htons(0x0100);
 	ip->check = check + (check >= 0xffff);
 	ip->ttl--;
-}
-
-/*
- * Writes `head` by words into the frame, which has grown by `grown` bytes of metadata. Returns success. A call
- * of the kernel for it takes longer.
- */
-static __always_inline int write_frame(struct xdp_md *frame, struct packet *packet, __u64 grown)
-{
-	void *data = (void *)(long)frame->data;
-	void *data_end = (void *)(long)frame->data_end;
-	const __u64 *from = (const __u64 *)packet->head;
-	__u64 end = start_end(packet) + grown;
-	__u64 *to = data;
-	__u64 last;
-
-#pragma unroll
-	for (__u32 i = 0; i < MAX_FRAME_WORDS; i++) {
-		if ((i + 1) * sizeof(__u64) > end)
-			break;
-		if ((void *)(to + i + 1) > data_end)
-			return 0;
-		to[i] = from[i];
-	}
-	/* The last word overlaps the one before it, as headers are not multiples of it. */
-	last = end - sizeof(__u64);
-	APART(last);
-	if (last > (MAX_FRAME_WORDS - 1) * sizeof(__u64) || data + last + sizeof(__u64) > data_end)
-		return 0;
-	*(__u64 *)(data + last) = *(const __u64 *)(packet->head + last);
-	return 1;
 }

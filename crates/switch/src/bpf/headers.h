@@ -57,6 +57,9 @@ struct packet {
 	__u32 l4;
 	__u32 end;
 	__u32 shim;
+	/* The bytes of `head` to write, and the number of the interface by which the packet then leaves. */
+	__u32 written;
+	__u32 out;
 	__be16 ethertype;
 	__u8 version;
 	__u8 protocol;
@@ -381,7 +384,7 @@ static __always_inline enum find read_ip(struct packet *packet)
 }
 
 /* Whether the packet may carry INT that this domain marks, and where. */
-static __noinline enum find find_int(struct packet *packet, const struct config *config)
+static __always_inline enum find find_int(struct packet *packet, const struct config *config)
 {
 	enum find found = read_ip(packet);
 
@@ -413,16 +416,20 @@ static __noinline enum find find_int(struct packet *packet, const struct config 
 /* Reads the start of the packet, and searches for INT. */
 static __always_inline enum find find_in(struct __sk_buff *skb, struct packet *packet, const struct config *config)
 {
-	void *data = (void *)(long)skb->data;
-	void *data_end = (void *)(long)skb->data_end;
+	int is_read = !read_near(packet, (void *)(long)skb->data, (void *)(long)skb->data_end);
 	enum find found;
 
-	if (read_near(packet, data, data_end)) {
-		packet->length = skb->len;
-		packet->ethertype = skb->protocol;
-		found = find_int(packet, config);
-		if (found != UNSURE)
-			return found;
-	}
-	return read_head(skb, packet) ? UNSURE : find_int(packet, config);
+	packet->length = skb->len;
+	packet->ethertype = skb->protocol;
+	if (is_read && read_head(skb, packet))
+		return UNSURE;
+again:
+	found = find_int(packet, config);
+	if (found != UNSURE || is_read)
+		return found;
+	/* In bytes that have to be read by a call. */
+	is_read = 1;
+	if (read_head(skb, packet))
+		return UNSURE;
+	goto again;
 }

@@ -189,6 +189,32 @@ static __always_inline int write_back(struct __sk_buff *skb, struct packet *pack
 	return bpf_skb_store_bytes(skb, L3, packet->head + L3, length, flags);
 }
 
+/* What is read of most packets, and a hop's metadata. */
+#define MAX_HEAD_WORDS ((NEAR_BYTES + MAX_HOP_BYTES) / sizeof(__u64))
+
+/* Writes `head` up to byte `end` by words, which takes less time than a call. Returns success. */
+static __always_inline int write_words(void *data, const void *data_end, const struct packet *packet, __u64 end)
+{
+	const __u64 *from = (const __u64 *)packet->head;
+	__u64 last = end - sizeof(__u64);
+	__u64 *to = data;
+
+#pragma unroll
+	for (__u32 i = 0; i < MAX_HEAD_WORDS; i++) {
+		if ((i + 1) * sizeof(__u64) > end)
+			break;
+		if ((const void *)(to + i + 1) > data_end)
+			return 0;
+		to[i] = from[i];
+	}
+	/* The last word overlaps the one before it, as headers are not multiples of it. */
+	APART(last);
+	if (last > (MAX_HEAD_WORDS - 1) * sizeof(__u64) || data + last + sizeof(__u64) > data_end)
+		return 0;
+	*(__u64 *)(data + last) = *(const __u64 *)(packet->head + last);
+	return 1;
+}
+
 /* The bytes of this hop's metadata. */
 static __always_inline __u32 grown_bytes(const struct packet *packet)
 {

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use aya::maps::{Array, DevMap, PerCpuArray};
+use aya::maps::{Array, DevMap, PerCpuArray, ProgramArray};
 use aya::programs::{SchedClassifier, Xdp};
 use aya::{Ebpf, include_bytes_aligned};
 use inband_host::object;
@@ -52,6 +52,7 @@ pub(super) enum Count {
 type Counts = [u64; 24];
 const ARRIVE: &str = "arrive";
 const LEAVE: &str = "leave";
+const WRITE: &str = "write";
 const FORWARD: &str = "forward";
 
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/switch.bpf.o");
@@ -62,11 +63,21 @@ impl Programs {
         let mut ebpf = object::load(OBJECT, |_| ()).map_err(fault("load the programs"))?;
         let ports = Ports::of(&mut ebpf).map_err(fault("load the programs"))?.ok_or_else(missing)?;
         let mut programs = Self { ebpf, ports, links: Vec::new() };
-        for name in [ARRIVE, LEAVE] {
+        for name in [ARRIVE, LEAVE, WRITE] {
             let classifier = programs.classifier(name)?;
             uninterrupted(|| classifier.load()).map_err(fault("load a program"))?;
         }
+        programs.continue_with_write()?;
         Ok(programs)
+    }
+
+    /// Lets `leave` end with `write`.
+    fn continue_with_write(&mut self) -> Result<(), SwitchError> {
+        let write = self.classifier(WRITE)?.fd().and_then(|write| Ok(write.try_clone()?));
+        let write = write.map_err(fault("load a program"))?;
+        let map = self.ebpf.map_mut("WRITE").ok_or_else(missing)?;
+        let mut next = ProgramArray::try_from(map).map_err(fault("load a program"))?;
+        next.set(0, &write, 0).map_err(fault("load a program"))
     }
 
     /// Applies settings to the programs.
