@@ -380,14 +380,22 @@ int write(struct __sk_buff *skb)
 	struct packet *packet = bpf_map_lookup_elem(&SCRATCH, &zero);
 	const struct port *out = packet ? bpf_map_lookup_elem(&PORTS, &packet->out) : 0;
 	void *data = (void *)(long)skb->data;
+	struct counts *counts;
 	int is_written;
 
 	if (!out)
 		return TCX_NEXT;
 	is_written = write_words(data, (void *)(long)skb->data_end, packet, packet->written) ||
 		     !write_back(skb, packet, packet->written, 0);
-	count(out, is_written ? PUSHED : NO_HEADROOM, 1);
-	count_traffic(out, SENT_PACKETS, packets(skb), skb->len);
+	counts = counts_of(out);
+	if (!counts)
+		return TCX_NEXT;
+	if (is_written)
+		counts->of[PUSHED]++;
+	else
+		counts->of[NO_HEADROOM]++;
+	counts->of[SENT_PACKETS] += packets(skb);
+	counts->of[SENT_BYTES] += skb->len;
 	return TCX_NEXT;
 }
 

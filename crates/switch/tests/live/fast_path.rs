@@ -330,6 +330,62 @@ fn a_program_of_somebody_else_at_xdp_stays_in_effect() {
     assert!(status.xdp["left"].contains("not in: "), "{:?}", status.xdp);
 }
 
+/// The program uses a route for the flow's packets until the next tick of the kernel's timer.
+#[test]
+fn a_flow_follows_its_route_as_it_changes() {
+    let Some(mut line) = Line::new(2) else { return };
+    let text = transit("dscp", 2_000, "native", "");
+    let switch = line.world.switch_of(FIRST, &text);
+    let frames = int_frames("dscp", 0);
+    let frame = frames.iter().find(|frame| frame[12] == 8 && frame[23] == 17 && frame.len() > 1_000).unwrap();
+    let frame = line.addressed(frame);
+    let mut sent = 0;
+    let mut leaves_by = |line: &mut Line| {
+        // The kernel's timer ticks at least 100 times a second.
+        std::thread::sleep(Duration::from_millis(30));
+        sent += 2;
+        let first = line.exchange(&frame).unwrap();
+        assert_eq!(line.exchange(&frame).as_ref(), Some(&first), "by the route that is known");
+        first[..6].to_vec()
+    };
+    for _ in 0..3 {
+        for (number, gateway) in (2..).zip(GATEWAYS) {
+            let route = format!("ip route replace 10.2.0.0/16 via 10.94.2.{number} dev right");
+            assert!(line.world.run(FIRST, &route));
+            assert_eq!(leaves_by(&mut line), gateway);
+        }
+    }
+    // Its next hop has another address.
+    let neighbour = "ip neigh replace 10.94.2.3 lladdr 02:00:00:00:01:01 dev right nud permanent";
+    assert!(line.world.run(FIRST, neighbour));
+    assert_eq!(leaves_by(&mut line), GATEWAYS[0]);
+    assert!(line.world.run(FIRST, "ip route replace blackhole 10.2.0.0/16"));
+    std::thread::sleep(Duration::from_millis(30));
+    assert_eq!(line.exchange_within(&frame, Duration::from_millis(200)), None);
+
+    let status = switch.stop();
+    assert_eq!(status.kernel["forwarded"], sent, "{status:?}");
+}
+
+/// A route that is known is one for packets as long as it carries.
+#[test]
+fn packets_longer_than_their_route_carries_are_left_to_the_stack() {
+    let Some(mut line) = Line::new(1) else { return };
+    let switch = line.world.switch_of(FIRST, &transit("dscp", 2_000, "native", ""));
+    let frames = int_frames("dscp", 0);
+    let mut udp: Vec<_> = frames.iter().filter(|frame| frame[12] == 8 && frame[23] == 17).collect();
+    udp.sort_by_key(|frame| frame.len());
+    let (short, long) = (line.addressed(udp[0]), line.addressed(udp[udp.len() - 1]));
+    assert!(line.world.run(FIRST, "ip route replace 10.2.0.0/16 via 10.94.2.2 dev right mtu lock 600"));
+    std::thread::sleep(Duration::from_millis(30));
+    for _ in 0..20 {
+        assert!(line.exchange(&short).is_some());
+        assert_eq!(line.from.send(std::iter::once(long.as_slice())).unwrap(), 1);
+    }
+    let status = switch.stop();
+    assert_eq!(status.kernel["forwarded"], 20, "{status:?}");
+}
+
 #[test]
 fn what_only_the_stack_can_answer_does_not_take_the_fast_path() {
     let Some(mut line) = Line::new(1) else { return };

@@ -17,4 +17,5 @@ mod queues;
 mod rings;
 mod router;
 mod speed;
+mod times;
 mod world;

@@ -33,6 +33,9 @@ const HEAD_BYTES: usize = 96;
 /// The datapath in the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
+    /// None: packets are counted and dropped where the middle would receive them. What the others take beyond
+    /// that is their own.
+    Arrival,
     /// A program that redirects without reading the packet.
     Redirect,
     /// The switch, past the stack.
@@ -54,7 +57,8 @@ enum Way {
 }
 
 impl Way {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
+        Self::Arrival,
         Self::Redirect,
         Self::FastPath,
         Self::Plain,
@@ -166,7 +170,7 @@ impl Bench {
             Way::Stack | Way::FirewallStack => Some(transit("dscp", 2_000, "off", "")),
             Way::Rings => Some(ENGINE.replace("IO", "af-xdp")),
             Way::Sockets => Some(ENGINE.replace("IO", "af-packet")),
-            Way::Redirect | Way::Plain | Way::Grow | Way::Firewall => None,
+            Way::Arrival | Way::Redirect | Way::Plain | Way::Grow | Way::Firewall => None,
         };
         if way.has_firewall() {
             let is_set = FIREWALL.iter().all(|rule| self.line.world.run(FIRST, &format!("nft add {rule}")));
@@ -190,8 +194,8 @@ impl Bench {
             )
         });
         let take = (!way.is_through_the_stack()).then(|| {
-            let to = self.to.index;
-            attach(&self.line.world, SECOND, &mut self.ebpf, "take", to)
+            let (place, device) = if way == Way::Arrival { (FIRST, left) } else { (SECOND, self.to.index) };
+            attach(&self.line.world, place, &mut self.ebpf, "take", device)
         });
         self.send(frame, 1_024);
         std::thread::sleep(Duration::from_millis(20));
