@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // INT in packets that Linux forwards. Two classifiers: `arrive` records when packets come in;
-// `leave` adds metadata to INT-MD, and passes what it cannot do itself to the engine. Before
-// both, `forward` forwards INT-MD by the kernel's routes where nothing else has to be done.
+// `leave` adds metadata to INT-MD, which `write` writes into the packet, and passes what it
+// cannot do itself to the engine. Before them, `forward` forwards INT-MD by the kernel's routes
+// where nothing else has to be done.
 
 #include <stddef.h>
 
