@@ -9,8 +9,9 @@ use clap::Parser;
 use super::programs::Programs;
 use crate::cargo::run as finish;
 
-/// Stores a network's history and runs the queries of operators beside other engines; then stores a longer
-/// one and queries the API, also while a million flows are reported, and with ten clients at once.
+/// Stores a network's history and runs the queries of operators beside other engines, and kills collectors
+/// that store one; then stores a longer one and queries the API, also while a million flows are reported, and
+/// with ten clients at once.
 #[derive(Parser)]
 #[command(name = "cargo xtask long history")]
 struct Arguments {
@@ -51,14 +52,15 @@ fn measure(root: &Path, programs: &Path, store: &Path, arguments: &Arguments) ->
         command
     };
     let table = finish(check("history_table.py").arg("--store").arg(&short));
+    let kills = finish(check("history_kills.py").arg("--bench").arg(&bench));
     let mut asked = Ok(());
     if arguments.api_rows > 0 {
         std::fs::remove_dir_all(&short)?;
         let mut api = check("history_api.py");
-        api.arg("--bench").arg(bench).arg("--store").arg(store.join("long"));
+        api.arg("--bench").arg(&bench).arg("--store").arg(store.join("long"));
         asked = finish(api.args(["--rows", &arguments.api_rows.to_string()]));
     }
     let lines = std::fs::read_to_string(&verdicts).unwrap_or_default();
     println!("\n{:44}{:>12}{:>12}{:>14}  met\n{lines}", "question", "p95 cold", "p95 warm", "limit");
-    table.and(asked)
+    table.and(kills).and(asked)
 }

@@ -80,9 +80,9 @@ int take(struct xdp_md *frame __attribute__((unused)))
 }
 
 /*
- * Behind a stack, `take` would cost packets with INT more than others: in front of a program at XDP a virtual
- * device copies a packet whose headroom INT has shortened, and the switch's program for drops is called for
- * each packet that `take` drops. This one uses packets up, which is no drop.
+ * Behind a stack and an engine, `take` would cost packets more: in front of a program at XDP a virtual device
+ * copies those whose headroom is short, and the switch's program for drops is called for each packet that
+ * `take` drops. This one uses packets up, which is no drop.
  */
 SEC("classifier")
 int swallow(struct __sk_buff *skb __attribute__((unused)))

@@ -2,6 +2,7 @@
 //! with forwarding that does not read them. Measured alternately, in one run; `INBAND_ONLY=Rings,Sockets`
 //! omits the others.
 
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -74,8 +75,14 @@ impl Way {
         matches!(self, Self::Firewall | Self::FirewallStack)
     }
 
-    fn is_through_the_stack(self) -> bool {
-        self.has_firewall() || matches!(self, Self::Plain | Self::Grow | Self::Stack)
+    /// Whether the engine forwards, in a thread of its own.
+    fn is_engine(self) -> bool {
+        matches!(self, Self::Rings | Self::Sockets)
+    }
+
+    /// Whether packets reach the other end past the stack, in the memory of the generator.
+    fn is_past_the_stack(self) -> bool {
+        matches!(self, Self::Arrival | Self::Redirect | Self::FastPath)
     }
 }
 
@@ -164,6 +171,20 @@ impl Bench {
         })
     }
 
+    /// Lets the other end receive packets on the generator's processor, as another machine would, instead of
+    /// in the system call of the engine that sends them.
+    fn receive_on_first_processor(&self, is_so: bool) {
+        let script = format!(
+            "mount -t sysfs none /sys && echo {} > /sys/class/net/left/queues/rx-0/rps_cpus",
+            u8::from(is_so)
+        );
+        self.line.world.inside(SECOND, || {
+            ethtool::set("left", Offload::ReceiveJoining, !is_so).unwrap();
+            let set = Command::new("unshare").args(["--mount", "sh", "-c", &script]).status();
+            assert!(set.unwrap().success());
+        });
+    }
+
     fn measure(&mut self, way: Way, frame: &[u8]) -> Measured {
         let text = match way {
             Way::FastPath => Some(transit("dscp", 2_000, "native", "")),
@@ -193,15 +214,18 @@ impl Bench {
                 },
             )
         });
-        let take = (!way.is_through_the_stack()).then(|| {
+        let take = way.is_past_the_stack().then(|| {
             let (place, device) = if way == Way::Arrival { (FIRST, left) } else { (SECOND, self.to.index) };
             attach(&self.line.world, place, &mut self.ebpf, "take", device)
         });
+        if way.is_engine() {
+            self.receive_on_first_processor(true);
+        }
         self.send(frame, 1_024);
         std::thread::sleep(Duration::from_millis(20));
         let (before, cpu, since) = (self.taken(), cpu_seconds(), Instant::now());
         // The engine is a separate thread: its result is the packets it sends per second.
-        let (sent, took) = if matches!(way, Way::Rings | Way::Sockets) {
+        let (sent, took) = if way.is_engine() {
             let mut sent = 0;
             while since.elapsed() < Duration::from_secs(1) {
                 self.send(frame, 4_096);
@@ -215,6 +239,9 @@ impl Bench {
         };
         let taken = (self.taken() - before) as f64;
         let cpu_seconds = cpu_seconds() - cpu;
+        if way.is_engine() {
+            self.receive_on_first_processor(false);
+        }
         for (name, link) in [("redirect", redirect), ("take", take)] {
             link.into_iter().for_each(|link| program(&mut self.ebpf, name).detach(link).unwrap());
         }
@@ -333,7 +360,7 @@ fn measure_packets_a_second() {
             measured.sort_by(|a, b| a.ns.total_cmp(&b.ns));
             let (best, median) = (measured[0], measured[ROUNDS / 2]);
             // Lost packets were not forwarded.
-            assert!(best.arrived > 0.5 || matches!(way, Way::Rings | Way::Sockets), "{way:?}: {best:?}");
+            assert!(best.arrived > 0.5 || way.is_engine(), "{way:?}: {best:?}");
             let name = format!("{way:?}");
             println!(
                 "{length:>5}  {name:<13} {:>10.1} {:>9.1} {:>16.2} {:>7.1}% {:>22.3} {:>10.0}",
