@@ -48,7 +48,7 @@ const CHECKS: &[Check] = &[
     },
     Check {
         name: "history",
-        about: "stores ten million rows of a network, or --rows N, and asks them beside DuckDB and ClickHouse (chdb); the API over 10^8, or --api-rows N",
+        about: "stores ten million rows of a network, or --rows N, and asks them beside DuckDB and ClickHouse (chdb); kills collectors; the API over 10^8, or --api-rows N",
         run: history::run,
     },
     Check {

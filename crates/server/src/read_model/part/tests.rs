@@ -38,7 +38,15 @@ fn a_thousand_questions_cost_the_pipeline_as_much_as_a_few() {
 
 #[test]
 fn a_costly_snapshot_is_used_for_longer_and_grows_no_older_than_ten_seconds_unless_it_costs_a_fiftieth() {
-    let cases = [(0, 100), (100, 100), (500, 100), (1_000, 200), (50_000, 10_000), (200_000, 10_000), (400_000, 20_000)];
+    let cases = [
+        (0, 100),
+        (100, 100),
+        (500, 100),
+        (1_000, 200),
+        (50_000, 10_000),
+        (200_000, 10_000),
+        (400_000, 20_000),
+    ];
     for (cost_us, milliseconds) in cases {
         let expected = Duration::from_millis(milliseconds);
         assert_eq!(lifetime(Duration::from_micros(cost_us)), expected, "{cost_us} us");
