@@ -125,7 +125,7 @@ fn lifetime(cost: Duration) -> Duration {
 
 /// A snapshot is used for this many times the processor time of its creation; if that is longer than `OLD`,
 /// for that long, but for at least this many times.
-const COSTS_APART: u32 = 200;
+const COSTS_APART: u32 = 300;
 const OLD_COSTS_APART: u32 = 50;
 const OLD: Duration = Duration::from_secs(10);
 /// Minimum time for which a snapshot is used.
