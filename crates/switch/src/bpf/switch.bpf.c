@@ -385,7 +385,7 @@ int write(struct __sk_buff *skb)
 	int is_written;
 
 	if (!out)
-		return TCX_NEXT;
+		return TCX_DROP;
 	is_written = write_words(data, (void *)(long)skb->data_end, packet, packet->written) ||
 		     !write_back(skb, packet, packet->written, 0);
 	counts = counts_of(out);
