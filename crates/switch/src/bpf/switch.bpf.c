@@ -420,20 +420,23 @@ static __always_inline void count_forwarded(const struct port *port, int outcome
 		counts->of[PUSHED]++;
 	else if (outcome == HOPS_EXCEEDED)
 		counts->of[HOPS_EXCEEDED]++;
+	else if (outcome == MALFORMED)
+		counts->of[MALFORMED]++;
 	else
 		counts->of[MTU_EXCEEDED]++;
 }
 
-/* Before the stack: INT-MD between two interfaces that are not edges. */
+/* Before the stack: INT-MD, and what is marked as INT and is none, between two interfaces that are not edges. */
 SEC("xdp")
 int forward(struct xdp_md *frame)
 {
 	const struct route *route;
 	struct packet *packet;
 	struct way way = {};
+	enum find found;
 	__u32 zero = 0;
-	__u32 grown, length;
-	int outcome;
+	__u32 grown = 0, length, end;
+	int outcome = MALFORMED;
 
 	way.in = port_of(frame->ingress_ifindex);
 	if (!way.in || !(way.in->flags & FORWARDS_FROM))
@@ -446,12 +449,13 @@ int forward(struct xdp_md *frame)
 		return XDP_PASS;
 	if (packet->ethertype != bpf_htons(ETH_P_IP) && packet->ethertype != bpf_htons(ETH_P_IPV6))
 		return XDP_PASS;
-	if (find_int(packet, way.config) != AT_SHIM || is_engines(packet, way.config) || !is_simple(packet))
+	found = find_int(packet, way.config);
+	if (found != NOT_INT && (found != AT_SHIM || is_engines(packet, way.config)))
 		return XDP_PASS;
-	/* A packet that is still to be segmented. */
-	if (packet->length > L3 + way.in->mtu)
+	/* The second: a packet that is still to be segmented. */
+	if (!is_simple(packet) || packet->length > L3 + way.in->mtu)
 		return XDP_PASS;
-	if (needs_arrival(packet))
+	if (found == AT_SHIM && needs_arrival(packet))
 		way.came_at = bpf_ktime_get_ns();
 	route = find_route(frame, packet);
 	if (!route)
@@ -461,16 +465,20 @@ int forward(struct xdp_md *frame)
 		return XDP_PASS;
 	length = packet->length;
 	route_on(packet, route);
-	/* It waits in no queue. */
-	way.queue = UNKNOWN;
-	depart(&way, bpf_ntohs(header_of(packet)->instructions));
-	grown = grown_bytes(packet);
-	outcome = push_hop(packet, &way);
-	if (outcome != PUSHED)
-		grown = 0;
-	if (outcome == ENGINE || (grown && bpf_xdp_adjust_head(frame, -(int)grown)))
-		return XDP_PASS;
-	if (!write_words((void *)(long)frame->data, (void *)(long)frame->data_end, packet, start_end(packet) + grown))
+	end = packet->l4;
+	if (found == AT_SHIM) {
+		/* It waits in no queue. */
+		way.queue = UNKNOWN;
+		depart(&way, bpf_ntohs(header_of(packet)->instructions));
+		grown = grown_bytes(packet);
+		outcome = push_hop(packet, &way);
+		if (outcome != PUSHED)
+			grown = 0;
+		if (outcome == ENGINE || (grown && bpf_xdp_adjust_head(frame, -(int)grown)))
+			return XDP_PASS;
+		end = start_end(packet) + grown;
+	}
+	if (!write_words((void *)(long)frame->data, (void *)(long)frame->data_end, packet, end))
 		return XDP_ABORTED;
 	count_traffic(way.in, RECEIVED_PACKETS, 1, length);
 	count_forwarded(way.out, outcome, length + grown);

@@ -13,8 +13,11 @@ use inband_linux::netlink::Netlink;
 use inband_linux::route::{NextHop, Route};
 use inband_node::{Node, NodeConfig};
 use inband_switch::{LiveSwitch, Status};
+use inband_wire::int::TcpOptions;
+use inband_wire::int::locate::payload_at;
+use inband_wire::{Layers, Link, Strictness};
 
-use crate::kernel::{KINDS, assert_is_balanced, config, int_frames, node, socket, through};
+use crate::kernel::{KINDS, assert_is_balanced, config, damaged, int_frames, node, socket, through};
 use crate::world::{A, FIRST, PATIENCE, SECOND, World, outcome};
 
 /// Addresses of routers behind the switch, which do not exist.
@@ -186,6 +189,39 @@ fn packets_leave_the_fast_path_as_they_leave_the_engine() {
                 assert_is_balanced(&status);
             }
         }
+    }
+}
+
+#[test]
+fn malformed_int_leaves_the_fast_path_as_it_leaves_the_engine() {
+    let Some(mut line) = Line::new(1) else { return };
+    for kind in ["dscp", "udp-port", "udp"] {
+        let text = transit(kind, 2_000, "native", "");
+        let switch = line.world.switch_of(FIRST, &text);
+        let mut engine = node(&text);
+        let mut sent = 0;
+        let layers = |frame: &[u8]| Layers::parse(Link::Ethernet, frame, Strictness::Whole).unwrap().unwrap();
+        // Behind a port only UDP carries INT.
+        let carries = |frame: &&Vec<u8>| kind == "dscp" || layers(frame).protocol == 17;
+        for frame in int_frames(kind, 1).iter().filter(carries).take(8) {
+            let shim = payload_at(&layers(frame), TcpOptions::After);
+            for frame in damaged(frame, shim) {
+                let expected = through(&mut engine, &line.routed(&frame), 1, 2);
+
+                let got = line.exchange(&line.addressed(&frame));
+
+                assert_eq!(got, expected, "{kind}, from {frame:02x?}");
+                sent += 1;
+            }
+        }
+        let status = switch.stop();
+        for name in ["malformed", "pushed", "hops_exceeded", "unknown_version"] {
+            assert_eq!(outcome(&status, name), count(&engine, name), "{kind} {name} of {sent}");
+        }
+        let own = count(&engine, "malformed") + count(&engine, "pushed") + count(&engine, "hops_exceeded");
+        assert!(status.kernel["forwarded"] > sent / 2, "{kind}, {sent}: {status:?}");
+        assert!(status.kernel["forwarded"] <= own, "{kind}, {sent}: {status:?}");
+        assert_is_balanced(&status);
     }
 }
 

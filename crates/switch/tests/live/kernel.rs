@@ -361,7 +361,7 @@ fn a_configuration_that_the_kernel_cannot_follow_is_refused_by_its_key() {
 }
 
 /// Changes of a packet with INT at byte `shim` that make it malformed, or of another kind.
-fn damaged(frame: &[u8], shim: usize) -> Vec<Vec<u8>> {
+pub(crate) fn damaged(frame: &[u8], shim: usize) -> Vec<Vec<u8>> {
     let mut frames = Vec::new();
     let mut add = |at: usize, values: &[u8]| {
         for value in values {

@@ -41,12 +41,16 @@ enum Way {
     Redirect,
     /// The switch, past the stack.
     FastPath,
+    /// The same, with packets that are marked as INT, but carry none.
+    Malformed,
     /// Linux alone.
     Plain,
     /// Linux, with two programs that only lengthen each packet.
     Grow,
     /// The switch, through the stack.
     Stack,
+    /// The same, with packets that are marked as INT, but carry none.
+    MalformedStack,
     /// Linux alone, with connection tracking, filters and NAT.
     Firewall,
     /// The switch, through the stack, with the same.
@@ -58,13 +62,15 @@ enum Way {
 }
 
 impl Way {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 12] = [
         Self::Arrival,
         Self::Redirect,
         Self::FastPath,
+        Self::Malformed,
         Self::Plain,
         Self::Grow,
         Self::Stack,
+        Self::MalformedStack,
         Self::Firewall,
         Self::FirewallStack,
         Self::Rings,
@@ -82,7 +88,7 @@ impl Way {
 
     /// Whether packets reach the other end past the stack, in the memory of the generator.
     fn is_past_the_stack(self) -> bool {
-        matches!(self, Self::Arrival | Self::Redirect | Self::FastPath)
+        matches!(self, Self::Arrival | Self::Redirect | Self::FastPath | Self::Malformed)
     }
 }
 
@@ -187,8 +193,8 @@ impl Bench {
 
     fn measure(&mut self, way: Way, frame: &[u8]) -> Measured {
         let text = match way {
-            Way::FastPath => Some(transit("dscp", 2_000, "native", "")),
-            Way::Stack | Way::FirewallStack => Some(transit("dscp", 2_000, "off", "")),
+            Way::FastPath | Way::Malformed => Some(transit("dscp", 2_000, "native", "")),
+            Way::Stack | Way::MalformedStack | Way::FirewallStack => Some(transit("dscp", 2_000, "off", "")),
             Way::Rings => Some(ENGINE.replace("IO", "af-xdp")),
             Way::Sockets => Some(ENGINE.replace("IO", "af-packet")),
             Way::Arrival | Way::Redirect | Way::Plain | Way::Grow | Way::Firewall => None,
@@ -350,10 +356,14 @@ fn measure_packets_a_second() {
     );
     for length in [100, 1_400] {
         let frame = bench.line.addressed(&frame(length));
+        let mut malformed = frame.clone();
+        // A Hop ML that contradicts the instructions.
+        malformed[14 + 20 + 8 + 4 + 2] = 31;
         let mut rounds: Vec<Vec<Measured>> = vec![Vec::new(); ways.len()];
         for _ in 0..ROUNDS {
             for (way, measured) in ways.iter().zip(&mut rounds) {
-                measured.push(bench.measure(*way, &frame));
+                let is_malformed = matches!(way, Way::Malformed | Way::MalformedStack);
+                measured.push(bench.measure(*way, if is_malformed { &malformed } else { &frame }));
             }
         }
         for (way, mut measured) in ways.iter().zip(rounds) {
