@@ -41,7 +41,7 @@ fn a_costly_snapshot_is_used_for_longer_and_grows_no_older_than_ten_seconds_unle
     let cases = [
         (0, 100),
         (100, 100),
-        (500, 100),
+        (500, 150),
         (1_000, 300),
         (30_000, 9_000),
         (50_000, 10_000),
