@@ -24,6 +24,8 @@ EQUAL = [
         "SELECT node_id, count(hop_latency) AS n, max(hop_latency) AS longest FROM observations GROUP BY node_id ORDER BY node_id",
     ),
 ]
+# Seconds until a collector has stored its first report.
+PATIENCE = 60
 
 
 class Store:
@@ -50,6 +52,8 @@ def kill_one(arguments, config, pick):
     try:
         end = time.monotonic() + pick.uniform(0.2, 5)
         while time.monotonic() < end or not stored:
+            if time.monotonic() > end + PATIENCE:
+                sys.exit("the collector stores nothing")
             stored = json.loads(collector.ask("/api/v1/ledger")[0])["total"]["stored"]
             time.sleep(0.02)
     finally:

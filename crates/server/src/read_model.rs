@@ -2,8 +2,8 @@
 //!
 //! A snapshot is created by the thread that owns the collector, on request if the last one is too old;
 //! concurrent requests wait for the same one. The more a snapshot costs, the longer it is used: all requests
-//! together take at most one in 300 parts of that thread's time for each part of the model, or one in 50 where
-//! a snapshot would be older than ten seconds otherwise.
+//! together take at most one in 300 parts of that thread's time for each part of the model, or one in 50
+//! where a snapshot would be older than ten seconds otherwise.
 
 mod flows;
 mod part;

@@ -14,6 +14,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "abi.h"
+#include "arrival.h"
 #include "beside.h"
 #include "extend.h"
 #include "forward.h"
@@ -163,78 +164,6 @@ static __noinline int hand_over(struct __sk_buff *skb, const struct way *way, in
 failed:
 	count(way->out, may_leave ? NOT_HANDED : NOT_HANDED_DROPPED, 1);
 	return may_leave ? TCX_NEXT : TCX_DROP;
-}
-
-/*
- * The INT of the packet, in place, where the DSCP marks it; `is_marked` is whether the packet has that mark,
- * as far as known. Nothing if it is not INT-MD of 2.1 behind UDP or TCP without options.
- */
-static __always_inline const struct int_header *marked_int(struct __sk_buff *skb, const struct config *config,
-							   int *is_marked)
-{
-	const void *data = (const void *)(long)skb->data;
-	const void *data_end = (const void *)(long)skb->data_end;
-	const struct int_header *header;
-	const struct shim *shim;
-	__u8 dscp, protocol;
-	const void *at;
-
-	*is_marked = 1;
-	if (config->kind != KIND_DSCP || !config->dscp_mask)
-		return 0;
-	if (skb->protocol == bpf_htons(ETH_P_IP)) {
-		const struct iphdr *ip = data + L3;
-
-		at = ip + 1;
-		if (at > data_end)
-			return 0;
-		dscp = ip->tos >> 2;
-		protocol = ip->ihl == 5 ? ip->protocol : 0;
-	} else {
-		const struct ipv6hdr *ip = data + L3;
-
-		at = ip + 1;
-		if (at > data_end)
-			return 0;
-		dscp = ip->priority << 2 | ip->flow_lbl[0] >> 6;
-		protocol = ip->nexthdr;
-	}
-	*is_marked = !((dscp ^ config->dscp) & config->dscp_mask);
-	if (!*is_marked)
-		return 0;
-	if (protocol == IPPROTO_UDP) {
-		at += sizeof(struct udphdr);
-	} else {
-		const struct tcphdr *tcp = at;
-
-		at = tcp + 1;
-		if (protocol != IPPROTO_TCP || at > data_end || tcp->doff != 5)
-			return 0;
-	}
-	shim = at;
-	header = at + sizeof(*shim);
-	if ((const void *)(header + 1) > data_end)
-		return 0;
-	return shim->type_npt >> 4 == TYPE_MD && header->version_flags >> 4 == INT_VERSION ? header : 0;
-}
-
-/* Whether the egress may use the time of arrival. To read the clock takes longer than to look. */
-static __always_inline int needs_time(struct __sk_buff *skb, const struct config *config, const struct port *in)
-{
-	const struct int_header *header;
-	int is_marked;
-
-	/* A time from elsewhere, which would pass for that of arrival. */
-	if (skb->tstamp_type == BPF_SKB_TSTAMP_DELIVERY_MONO)
-		return 1;
-	if (in->is_edge || (config->flags & (ALL_TO_ENGINE | INT_TO_ENGINE)))
-		return 1;
-	header = marked_int(skb, config, &is_marked);
-	if (!header)
-		return is_marked;
-	if (!(config->flags & ONLY_TRANSIT))
-		return 1;
-	return !!(bpf_ntohs(header->instructions) & (HOP_LATENCY | INGRESS_TIMESTAMP));
 }
 
 /* The treatment of an outgoing packet. */
@@ -400,12 +329,6 @@ int write(struct __sk_buff *skb)
 	return TCX_NEXT;
 }
 
-/* Whether times are requested, which cost more than the rest. */
-static __always_inline int needs_arrival(const struct packet *packet)
-{
-	return !!(bpf_ntohs(header_of(packet)->instructions) & (HOP_LATENCY | INGRESS_TIMESTAMP));
-}
-
 /* Counts a packet that bypasses the stack, by outcome: constants, so that the verifier knows the bounds. */
 static __always_inline void count_forwarded(const struct port *port, int outcome, __u64 bytes)
 {
@@ -455,7 +378,7 @@ int forward(struct xdp_md *frame)
 	/* The second: a packet that is still to be segmented. */
 	if (!is_simple(packet) || packet->length > L3 + way.in->mtu)
 		return XDP_PASS;
-	if (found == AT_SHIM && needs_arrival(packet))
+	if (found == AT_SHIM && requests_arrival(header_of(packet)))
 		way.came_at = bpf_ktime_get_ns();
 	route = find_route(frame, packet);
 	if (!route)

@@ -293,8 +293,8 @@ fn addresses_of(rewrite: Rewrite) -> [u8; 12] {
     addresses
 }
 
-/// Reads a word of each cache line of the packets' headers. Another processor has written them, and reads that
-/// do not depend on each other wait together.
+/// Reads a byte of each cache line of the packets' headers. Another processor has written them, and
+/// independent reads wait together.
 fn read_first(packets: &[Packet]) {
     let lines = packets.iter().flat_map(|packet| HEADER_LINES.map(|line| packet.bytes().get(line)));
     std::hint::black_box(lines.flatten().fold(0, |sum, byte| sum ^ byte));
@@ -304,6 +304,5 @@ fn read_first(packets: &[Packet]) {
 const SOCKET_TURNS: u32 = 16;
 /// The maximum of the 24 bits in the metadata; all ones mean unknown.
 const MAX_OCCUPANCY: u32 = 0xff_fffe;
-
 /// Where the cache lines of the headers are from the start of a frame, bytes.
 const HEADER_LINES: [usize; 2] = [0, 64];

@@ -13,11 +13,11 @@ use inband_linux::netlink::Netlink;
 use inband_linux::route::{NextHop, Route};
 use inband_node::{Node, NodeConfig};
 use inband_switch::{LiveSwitch, Status};
-use inband_wire::int::TcpOptions;
-use inband_wire::int::locate::payload_at;
-use inband_wire::{Layers, Link, Strictness};
 
-use crate::kernel::{KINDS, assert_is_balanced, config, damaged, int_frames, node, socket, through};
+use crate::kernel::{
+    KINDS, assert_is_balanced, config, correct_ipv4_checksum, int_frames, malformed_frames, node,
+    replace_instructions, socket, through,
+};
 use crate::world::{A, FIRST, PATIENCE, SECOND, World, outcome};
 
 /// Addresses of routers behind the switch, which do not exist.
@@ -79,9 +79,7 @@ impl Line {
             return frame;
         }
         frame[22] -= 1;
-        frame[24..26].fill(0);
-        let checksum = inband_wire::checksum::Sum::of(&frame[14..34]).checksum();
-        frame[24..26].copy_from_slice(&checksum.to_be_bytes());
+        correct_ipv4_checksum(&mut frame);
         frame
     }
 
@@ -200,19 +198,13 @@ fn malformed_int_leaves_the_fast_path_as_it_leaves_the_engine() {
         let switch = line.world.switch_of(FIRST, &text);
         let mut engine = node(&text);
         let mut sent = 0;
-        let layers = |frame: &[u8]| Layers::parse(Link::Ethernet, frame, Strictness::Whole).unwrap().unwrap();
-        // Behind a port only UDP carries INT.
-        let carries = |frame: &&Vec<u8>| kind == "dscp" || layers(frame).protocol == 17;
-        for frame in int_frames(kind, 1).iter().filter(carries).take(8) {
-            let shim = payload_at(&layers(frame), TcpOptions::After);
-            for frame in damaged(frame, shim) {
-                let expected = through(&mut engine, &line.routed(&frame), 1, 2);
+        for frame in malformed_frames(kind) {
+            let expected = through(&mut engine, &line.routed(&frame), 1, 2);
 
-                let got = line.exchange(&line.addressed(&frame));
+            let got = line.exchange(&line.addressed(&frame));
 
-                assert_eq!(got, expected, "{kind}, from {frame:02x?}");
-                sent += 1;
-            }
+            assert_eq!(got, expected, "{kind}, from {frame:02x?}");
+            sent += 1;
         }
         let status = switch.stop();
         for name in ["malformed", "pushed", "hops_exceeded", "unknown_version"] {
@@ -264,9 +256,7 @@ fn flow(frame: &[u8], number: u8) -> Vec<u8> {
     frame[source] = number + 1;
     frame[port + 1] = number;
     if is_v4 {
-        frame[24..26].fill(0);
-        let checksum = inband_wire::checksum::Sum::of(&frame[14..34]).checksum();
-        frame[24..26].copy_from_slice(&checksum.to_be_bytes());
+        correct_ipv4_checksum(&mut frame);
     }
     frame
 }
@@ -297,11 +287,6 @@ fn times_of_the_fast_path_are_those_of_the_clock() {
     assert!(before - slack <= ingress && ingress <= egress && egress <= after + slack, "{before} {ingress}");
     assert_eq!(u64::from(u32::from_be_bytes(latency.try_into().unwrap())), egress - ingress);
     assert_eq!(queue, [0xff; 4], "nothing waits, and nobody measures");
-}
-
-fn replace_instructions(text: &str, with: &str) -> String {
-    let (front, behind) = text.split_once("instructions = [").unwrap();
-    format!("{front}instructions = {with}{}", behind.split_once(']').unwrap().1)
 }
 
 #[test]
@@ -434,9 +419,7 @@ fn what_only_the_stack_can_answer_does_not_take_the_fast_path() {
         let mut frame = line.addressed(frame);
         frame[at..at + bytes.len()].copy_from_slice(bytes);
         if frame[12] == 8 {
-            frame[24..26].fill(0);
-            let checksum = inband_wire::checksum::Sum::of(&frame[14..34]).checksum();
-            frame[24..26].copy_from_slice(&checksum.to_be_bytes());
+            correct_ipv4_checksum(&mut frame);
         }
         changed.push(frame);
     };

@@ -122,6 +122,19 @@ pub(crate) fn plain_frame(payload: usize, protocol: u8, is_v4: bool, port: u16) 
     [ethernet, ip, l4].concat()
 }
 
+/// Corrects the checksum of a frame's IPv4 header, which has no options.
+pub(crate) fn correct_ipv4_checksum(frame: &mut [u8]) {
+    frame[24..26].fill(0);
+    let checksum = inband_wire::checksum::Sum::of(&frame[14..34]).checksum();
+    frame[24..26].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// The configuration with these instructions instead of its own.
+pub(crate) fn replace_instructions(text: &str, with: &str) -> String {
+    let (front, behind) = text.split_once("instructions = [").unwrap();
+    format!("{front}instructions = {with}{}", behind.split_once(']').unwrap().1)
+}
+
 /// The frame as `node` sends it; `None`: it is not sent.
 pub(crate) fn through(node: &mut Node, frame: &[u8], ingress: u16, egress: u16) -> Option<Vec<u8>> {
     let mut buffer = [vec![0xa5; MAX_GROWTH], frame.to_vec()].concat();
@@ -360,8 +373,17 @@ fn a_configuration_that_the_kernel_cannot_follow_is_refused_by_its_key() {
     }
 }
 
+/// Frames with INT that is malformed, or of another kind than `kind` says.
+pub(crate) fn malformed_frames(kind: &str) -> Vec<Vec<u8>> {
+    let layers = |frame: &[u8]| Layers::parse(Link::Ethernet, frame, Strictness::Whole).unwrap().unwrap();
+    // Behind a port only UDP carries INT.
+    let carries = |frame: &&Vec<u8>| kind == "dscp" || layers(frame).protocol == 17;
+    let damage = |frame: &Vec<u8>| damaged(frame, payload_at(&layers(frame), TcpOptions::After));
+    int_frames(kind, 1).iter().filter(carries).take(8).flat_map(damage).collect()
+}
+
 /// Changes of a packet with INT at byte `shim` that make it malformed, or of another kind.
-pub(crate) fn damaged(frame: &[u8], shim: usize) -> Vec<Vec<u8>> {
+fn damaged(frame: &[u8], shim: usize) -> Vec<Vec<u8>> {
     let mut frames = Vec::new();
     let mut add = |at: usize, values: &[u8]| {
         for value in values {
@@ -399,19 +421,13 @@ fn malformed_int_leaves_the_kernels_programs_as_it_leaves_the_engine() {
         let switch = world.switch_of(FIRST, &text);
         let mut engine = node(&text);
         let mut sent = 0;
-        let layers = |frame: &[u8]| Layers::parse(Link::Ethernet, frame, Strictness::Whole).unwrap().unwrap();
-        // Behind a port only UDP carries INT.
-        let carries = |frame: &&Vec<u8>| kind == "dscp" || layers(frame).protocol == 17;
-        for frame in int_frames(kind, 1).iter().filter(carries).take(8) {
-            let shim = payload_at(&layers(frame), TcpOptions::After);
-            for frame in damaged(frame, shim) {
-                let expected = through(&mut engine, &frame, 1, 2).unwrap();
+        for frame in malformed_frames(kind) {
+            let expected = through(&mut engine, &frame, 1, 2).unwrap();
 
-                let got = exchange(&from, &to, &frame, &mut batch);
+            let got = exchange(&from, &to, &frame, &mut batch);
 
-                assert_eq!(got.as_ref(), Some(&expected), "{kind}, from {frame:02x?}");
-                sent += 1;
-            }
+            assert_eq!(got.as_ref(), Some(&expected), "{kind}, from {frame:02x?}");
+            sent += 1;
         }
         let status = switch.stop();
         for (found, count) in engine.counters().iter() {

@@ -21,7 +21,7 @@ use inband_linux::xdp;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::fast_path::{Line, transit};
-use crate::kernel::{config, node, plain_frame, through};
+use crate::kernel::{config, node, plain_frame, replace_instructions, through};
 use crate::world::{A, FIRST, SECOND, World};
 
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/speed.bpf.o");
@@ -328,10 +328,8 @@ fn cpu_seconds() -> f64 {
 fn frame(length: usize) -> Vec<u8> {
     let text = |id| {
         let text = config(id, "dscp", if id == 1 { &["left"] } else { &[] }, 2_000, "");
-        let (front, behind) = text.split_once("remaining_hops = 2\n").unwrap();
-        let (_, behind) = behind.split_once("instructions = [").unwrap();
-        let (_, behind) = behind.split_once(']').unwrap();
-        format!("{front}instructions = [\"node-id\", \"queue-occupancy\"]{behind}")
+        let text = text.replace("remaining_hops = 2\n", "");
+        replace_instructions(&text, "[\"node-id\", \"queue-occupancy\"]")
     };
     // Ethernet, IPv4, UDP, shim, header, metadata.
     let payload = length - (14 + 20 + 8 + 4 + 12 + 24);
